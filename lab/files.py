@@ -1,0 +1,101 @@
+"""The one way to write a file: whole or not at all. Also the one way to read what others left."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import stat
+import tempfile
+from typing import TYPE_CHECKING
+
+from lab.errors import LabError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DISK_ERRORS = {
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "the disk quota is used up",
+    errno.EROFS: "the file system is read-only",
+    errno.EACCES: "permission denied",
+    errno.EPERM: "permission denied",
+}
+
+
+class NotRegularFile(Exception):
+    """A path that holds no regular file within the size allowed; the message says which it is."""
+
+
+def write_atomic(path: Path, data: bytes | str, *, mode: int = 0o644) -> None:
+    """Write `data` (text as UTF-8) to `path` through a temporary file beside it and a rename.
+
+    Parents are made as needed. Raises LabError where the disk refuses.
+    """
+    payload = data.encode("utf-8") if isinstance(data, str) else data
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(prefix=f".{path.name[:40]}.", suffix=".tmp", dir=path.parent)
+        try:
+            with os.fdopen(descriptor, "wb") as out:
+                out.write(payload)
+                os.fchmod(out.fileno(), mode)
+            os.replace(name, path)
+        except BaseException:
+            os.unlink(name)
+            raise
+    except OSError as error:
+        raise disk_error(path, error) from error
+
+
+def disk_error(path: Path, error: OSError) -> LabError:
+    """Turn an operating-system error at `path` into a line a user can act on."""
+    why = DISK_ERRORS.get(error.errno or 0, error.strerror or str(error))
+    return LabError(f"cannot write {path}: {why}", "Free space or choose another --root, then run the command again")
+
+
+def replace_folder(new: Path, target: Path) -> None:
+    """Put the folder `new` in the place of `target`; both must be on one file system.
+
+    The old folder is moved aside first, so that `target` never holds half of each.
+    """
+    aside = target.with_name(f".{target.name}.old")
+    if aside.exists():
+        shutil.rmtree(aside)
+    if target.exists():
+        os.replace(target, aside)
+    os.replace(new, target)
+    shutil.rmtree(aside, ignore_errors=True)
+
+
+def read_regular(path: str | Path, max_bytes: int) -> bytes:
+    """Read a regular file of at most `max_bytes` that somebody else may have left.
+
+    No symbolic link is followed at the last step, and nothing is waited for (a FIFO, a device).
+    Raises NotRegularFile with the reason, FileNotFoundError where there is nothing.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise NotRegularFile("is a symbolic link") from error
+        if error.errno == errno.ENXIO:
+            raise NotRegularFile("is not a regular file") from error
+        if isinstance(error, FileNotFoundError):
+            raise
+        raise NotRegularFile(f"cannot be opened: {error.strerror}") from error
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise NotRegularFile("is not a regular file")
+        if status.st_size > max_bytes:
+            raise NotRegularFile(f"is larger than {max_bytes} bytes")
+        data = bytearray()
+        # one byte more than allowed: the file may have grown since fstat
+        while len(data) <= max_bytes and (piece := os.read(descriptor, min(1 << 20, max_bytes + 1 - len(data)))):
+            data += piece
+        if len(data) > max_bytes:
+            raise NotRegularFile(f"is larger than {max_bytes} bytes")
+        return bytes(data)
+    finally:
+        os.close(descriptor)
