@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
 Row = dict[str, Any]
 """One upstream row as it came: column name to JSON value, checked against `Dataset.columns`."""
@@ -31,6 +32,8 @@ class Dataset:
     """What the rows hashed to (datasets.digest) when the suite module was written."""
     rows_count: int | None = None
     licence: str = ""
+    embedded: Path | None = None
+    """The packaged .jsonl file of the rows, where they ship with lab and there is no `hub_id`."""
 
 
 @dataclasses.dataclass(frozen=True)
