@@ -1,0 +1,1 @@
+"""Turning problems into tasks: render, prove from both sides, publish."""
