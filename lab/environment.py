@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 DEFAULT_DATASETS_SERVER = "https://datasets-server.huggingface.co"
 MAX_JOBS = 1024
+PIP_REDIRECTS = {"PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_PYTHON", "PIP_DRY_RUN", "PIP_LOG", "PIP_REQUIREMENT"}
+"""Settings that would have pip install elsewhere than into the Python it runs in, or more than it was asked for."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,6 +52,12 @@ def read_environment(variables: Mapping[str, str] | None = None) -> Environment:
         python=_text(env, "LAB_PYTHON"),
         cache=_cache(env),
     )
+
+
+def installer_variables(variables: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The environment for pip: the user's own, so that index, proxy and certificates are theirs, less redirects."""
+    env = os.environ if variables is None else variables
+    return {name: value for name, value in env.items() if name not in PIP_REDIRECTS} | {"PIP_USER": "0"}
 
 
 def _text(env: Mapping[str, str], name: str) -> str | None:
