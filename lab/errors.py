@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+MAX_NAMES_SHOWN = 12
 
 
 class ExitCode(enum.IntEnum):
@@ -27,3 +33,16 @@ class LabError(Exception):
         self.what = what
         self.fix = fix
         super().__init__(f"{what}. {fix}" if fix else what)
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Advice for a name that does not exist: the nearest known ones, else all of them (at most twelve)."""
+    import difflib  # noqa: PLC0415 - errors only; a check.sh must start fast
+
+    names = sorted(known)
+    if near := difflib.get_close_matches(word, names, n=3, cutoff=0.6):
+        return f"Did you mean {' or '.join(near)}?"
+    if not names:
+        return ""
+    more = f" and {len(names) - MAX_NAMES_SHOWN} more" if len(names) > MAX_NAMES_SHOWN else ""
+    return f"There are: {', '.join(names[:MAX_NAMES_SHOWN])}{more}"

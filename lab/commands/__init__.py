@@ -1,0 +1,1 @@
+"""The commands: one module and one function each, given the root, the environment and its options."""

@@ -1,0 +1,1 @@
+"""Comparing tools by what their runs came to."""

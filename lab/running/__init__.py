@@ -1,0 +1,1 @@
+"""Running a tool over tasks: attempts, resume, results."""

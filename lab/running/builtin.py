@@ -1,0 +1,120 @@
+"""The built-in tools: the reference, the stub, and solutions that were recorded elsewhere."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+from typing import TYPE_CHECKING
+
+from lab import __version__
+from lab.errors import LabError
+from lab.files import NotRegularFile, read_regular, write_atomic
+from lab.grading.work import Missing, read_work
+from lab.running.attempt import Planned, Tried
+from lab.running.identity import Setup
+from lab.running.samples import BadLine, Sample, file_sha256, read_samples
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from lab.layout import SuitePaths
+    from lab.tasks import Task
+
+MAX_SOURCE_BYTES = 1 << 20
+
+SUMMARIES = {
+    "reference": "the known-good solution of every task: shows that grading works here",
+    "stub": "the untouched solution.py: what doing nothing scores",
+    "replay": "solutions recorded elsewhere, from --samples FILE: one independent run each",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Copied:
+    """`reference` or `stub`: hands in a file of the suite."""
+
+    name: str
+    suite: SuitePaths
+    instant: bool = True
+
+    def plan(self, tasks: Sequence[Task]) -> Iterator[Planned]:
+        setup = Setup(self.name, __version__)
+        return (Planned(task, setup) for task in tasks)
+
+    def attempt(self, planned: Planned, folder: Path, stopping: threading.Event) -> Tried:  # noqa: ARG002
+        paths = self.suite.task(planned.task.id)
+        source = paths.reference if self.name == "reference" else paths.stub
+        try:
+            return _hand_in(read_regular(source, MAX_SOURCE_BYTES), folder)
+        except (NotRegularFile, FileNotFoundError) as error:
+            raise LabError(f"{source} cannot be read: {error}", "Run lab gen again") from error
+
+
+@dataclasses.dataclass(frozen=True)
+class Replay:
+    """`replay`: one run a recorded solution. Made by `load_replay`."""
+
+    suite: SuitePaths
+    samples: dict[str, tuple[Sample, ...]]
+    """By the name that the file gives the task, in file order."""
+    samples_sha256: str
+    file_stem: str
+    """Stands for the model where the samples name none, so that a report can tell two files apart."""
+    bad_lines: tuple[BadLine, ...] = ()
+    name: str = "replay"
+    instant: bool = True
+
+    def plan(self, tasks: Sequence[Task]) -> Iterator[Planned]:
+        settings = {"samples_sha256": self.samples_sha256}
+        for task in tasks:
+            for number, sample in enumerate(self._of(task)):
+                setup = Setup(self.name, __version__, sample.model or self.file_stem, settings)
+                yield Planned(task, setup, number, sample.line)
+
+    def attempt(self, planned: Planned, folder: Path, stopping: threading.Event) -> Tried:  # noqa: ARG002
+        sample = self._of(planned.task)[planned.sample]
+        # a lone surrogate is handed in as the bytes it would be, for the grader to refuse
+        data = sample.text.encode("utf-8", "surrogatepass")
+        if sample.continues:
+            data = read_regular(self.suite.task(planned.task.id).stub, MAX_SOURCE_BYTES) + data
+        return _hand_in(data, folder)
+
+    def foreign(self, tasks: Sequence[Task]) -> dict[str, int]:
+        """How many samples there are of each task that is none of `tasks`."""
+        known = {name for task in tasks for name in (task.id, task.upstream_id)}
+        return {name: len(samples) for name, samples in self.samples.items() if name not in known}
+
+    def has(self, task: Task) -> bool:
+        """Whether there is a sample of the task."""
+        return task.id in self.samples or task.upstream_id in self.samples
+
+    def _of(self, task: Task) -> list[Sample]:
+        both = self.samples.get(task.id, ()) + self.samples.get(task.upstream_id, ())
+        return sorted(both, key=lambda sample: sample.line)
+
+
+def load_replay(suite: SuitePaths, file: Path) -> Replay:
+    """Read a samples file; raises LabError where it cannot be read or holds no sample at all."""
+    samples: dict[str, list[Sample]] = collections.defaultdict(list)
+    bad = []
+    for item in read_samples(file):
+        if isinstance(item, BadLine):
+            bad.append(item)
+        else:
+            samples[item.task].append(item)
+    if not samples:
+        first = f": line {bad[0].line} {bad[0].reason}" if bad else ""
+        raise LabError(f"{file} holds no samples{first}", 'Give one JSON object a line, {"task_id", "solution"}')
+    stem = file.name.removesuffix(".gz").removesuffix(".jsonl")
+    return Replay(suite, {name: tuple(of) for name, of in samples.items()}, file_sha256(file), stem, tuple(bad))
+
+
+def _hand_in(source: bytes, folder: Path) -> Tried:
+    work = folder / "work"
+    write_atomic(work / "solution.py", source)
+    try:
+        return Tried(read_work(work))
+    except Missing as error:
+        return Tried(None, missing=str(error))

@@ -1,0 +1,133 @@
+"""Any command line as a tool: `--command 'agent {prompt_file}'`."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+import shlex
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lab.errors import LabError, did_you_mean
+from lab.files import write_atomic
+from lab.grading.work import Missing, read_work
+from lab.running.attempt import Planned, Tried
+from lab.running.child import run_child
+from lab.running.identity import Setup
+from lab.running.keep import keep_work, remove_work
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Iterator, Sequence
+
+    from lab.layout import Root, SuitePaths
+    from lab.tasks import Task
+
+PLACEHOLDERS = ("prompt", "prompt_file", "work")
+# doubled braces stand for themselves, and ${name} is a shell's own
+PLACEHOLDER = re.compile(r"(?P<plain>\{\{[a-z_]+\}\})|(?<!\$)\{(?P<name>[a-z_]+)\}")
+OWN_VARIABLES = re.compile(r"LAB_.*|HF_TOKEN")
+WORK_FILES = {"prompt.txt", "solution.py"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Command:
+    """A program that works in a fresh folder outside the root, holding exactly prompt.txt and solution.py."""
+
+    name: str
+    words: tuple[str, ...]
+    timeout_s: float
+    root: Root
+    suite: SuitePaths
+    instant: bool = False
+
+    def plan(self, tasks: Sequence[Task]) -> Iterator[Planned]:
+        setup = Setup(self.name, settings={"command": list(self.words), "timeout_s": self.timeout_s})
+        return (Planned(task, setup) for task in tasks)
+
+    def attempt(self, planned: Planned, folder: Path, stopping: threading.Event) -> Tried:
+        paths = self.suite.task(planned.task.id)
+        work = Path(tempfile.mkdtemp(prefix="lab-work-")).resolve()
+        try:
+            if work.is_relative_to(self.root.folder):
+                raise LabError(f"the temporary folder lies inside the root {self.root.folder}", "Set TMPDIR elsewhere")
+            shutil.copyfile(paths.prompt, work / "prompt.txt")
+            shutil.copyfile(paths.stub, work / "solution.py")
+            prompt = paths.prompt.read_text("utf-8")
+            ended = run_child(
+                fill(self.words, prompt=prompt, work=work),
+                folder=work,
+                env=_agent_environment(work),
+                timeout_s=self.timeout_s,
+                stopping=stopping,
+            )
+            write_atomic(folder / "trace" / "stdout", ended.stdout)
+            write_atomic(folder / "trace" / "stderr", ended.stderr)
+            notes = keep_work(work, folder / "work")
+            if ended.dropped_bytes:
+                notes = (*notes, f"{ended.dropped_bytes} bytes of output were not kept")
+            tried = Tried(
+                None,
+                stop=ended.stop,
+                exit_code=ended.exit_code,
+                wall_s=round(ended.wall_s, 3),
+                notes=notes,
+            )
+            try:
+                # from the folder itself: what may not be kept (a symbolic link) is named for what it is
+                return dataclasses.replace(tried, work=read_work(work))
+            except Missing as error:
+                return dataclasses.replace(tried, missing=str(error))
+        finally:
+            remove_work(work)
+
+
+def parse_command(text: str) -> tuple[str, ...]:
+    """Split a command line as a shell would, without running one, and check its program and placeholders.
+
+    A program named by a relative path is made absolute: the command runs in another folder. Raises LabError.
+    """
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise LabError(f"--command cannot be split into words: {error}", "Check its quotes") from error
+    if not words or not words[0]:
+        raise LabError("--command is empty", "Write it like --command 'agent {prompt_file}'")
+    for word in words:
+        for match in PLACEHOLDER.finditer(word):
+            name = match["name"]
+            if name and name not in PLACEHOLDERS:
+                advice = did_you_mean(name, PLACEHOLDERS)
+                raise LabError(
+                    f"--command has no placeholder {{{name}}}", f"{advice}. For the text itself write {{{{{name}}}}}"
+                )
+    program = shutil.which(words[0])
+    if program is None:
+        raise LabError(f"there is no program {words[0]}", "Check --command and PATH; shell syntax needs sh -c '...'")
+    if os.sep in words[0]:
+        words[0] = str(Path(program).absolute())
+    return tuple(words)
+
+
+def local_files(words: Sequence[str]) -> list[str]:
+    """Words after the program that name a file in the current folder, which the command will not see."""
+    return [w for w in words[1:] if w not in WORK_FILES and not w.startswith("/") and Path(w).is_file()]
+
+
+def fill(words: Sequence[str], *, prompt: str, work: Path) -> list[str]:
+    """Put the values of one task into the placeholders. The values are never looked at again for placeholders."""
+    values = {"prompt": prompt, "prompt_file": str(work / "prompt.txt"), "work": str(work)}
+
+    def value(match: re.Match[str]) -> str:
+        return values[match["name"]] if match["name"] else match["plain"][1:-1]
+
+    return [PLACEHOLDER.sub(value, word) for word in words]
+
+
+def _agent_environment(work: Path) -> dict[str, str]:
+    """The user's environment without lab's own settings and keys, so that it names no root and no token."""
+    env = {name: value for name, value in os.environ.items() if not OWN_VARIABLES.fullmatch(name)}
+    return env | {"PWD": str(work)}

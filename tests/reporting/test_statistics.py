@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+import pytest
+
+from lab.reporting.statistics import wilson_interval
+
+# the intervals that R's prop.test(k, n, correct=FALSE) and statsmodels' proportion_confint(method="wilson") give
+KNOWN = [
+    (0, 10, 0.0, 0.277533),
+    (10, 10, 0.722467, 1.0),
+    (1, 1, 0.206549, 1.0),
+    (5, 10, 0.236593, 0.763407),
+    (80, 100, 0.711170, 0.866633),
+    (1, 542, 0.000326, 0.010378),
+]
+
+
+@pytest.mark.parametrize(("k", "n", "low", "high"), KNOWN)
+def test_wilson(k: int, n: int, low: float, high: float) -> None:
+    assert wilson_interval(k, n) == pytest.approx((low, high), abs=1e-5)
+
+
+def test_wilson_of_nothing() -> None:
+    assert wilson_interval(0, 0) is None
+
+
+def test_wilson_stays_within_bounds_and_holds_the_rate() -> None:
+    for n in (1, 2, 7, 50):
+        for halves in range(2 * n + 1):
+            interval = wilson_interval(halves / 2, n)
+            assert interval is not None
+            assert 0 <= interval[0] <= halves / 2 / n <= interval[1] <= 1
