@@ -82,6 +82,10 @@ class Unusable:
     reason: str
 
 
+class Unfit(Exception):
+    """Raised while a row is turned into a problem, with the reason: the row becomes `Unusable`."""
+
+
 class Suite(Protocol):
     """A suite module's one public object."""
 
