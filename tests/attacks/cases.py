@@ -45,7 +45,6 @@ KEYS = frozenset(
         "repeat",
     }
 )
-)
 
 
 @dataclasses.dataclass(frozen=True)
