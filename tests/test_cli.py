@@ -115,6 +115,7 @@ def test_show(laboratory: Laboratory) -> None:
     said = laboratory("show", "One/2")
     assert "Write f (One/2)." in said.out
     assert "return x + 2" not in said.out
+    assert "(cut" not in said.out
     assert "return x + 2" in laboratory("show", "ones-2", "--oracle").out
     files = laboratory("show", "ones-2", "--oracle", "--json").json()["files"]
     assert set(files) == {"prompt.txt", "solution.py", "reference.py", "test.py"}

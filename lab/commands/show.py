@@ -73,7 +73,7 @@ def _repairs(suite: SuitePaths, task: Task) -> list[dict[str, str]]:
 
 
 def _print_text(console: Console, name: str, path: Path) -> None:
-    text = safe(_read(path), keep="\n\t")
+    text = safe(_read(path), keep="\n\t").rstrip("\n")
     lines = [line if len(line) <= SHOWN_LINE_CHARS else line[:SHOWN_LINE_CHARS] + " ..." for line in text.splitlines()]
     shown = "\n".join(lines)[:SHOWN_CHARS]
     console.print(Rule(name, align="left"))

@@ -6,6 +6,7 @@ import collections
 import json
 from typing import TYPE_CHECKING, Any
 
+from rich import box
 from rich.table import Table
 
 from lab.console import markup
@@ -24,26 +25,26 @@ UNKNOWN = "-"
 def comparison(suite: str, rows: Sequence[Row]) -> Table:
     """One line a row: who, how much passed, how sure that is, and what was not scored."""
     with_infra = any(row.count(Status.INFRA) for row in rows)
-    table = Table(title=markup(suite), title_justify="left")
+    figures = ["tasks", "passed", "pass@1", "95 %\ninterval", "time-\nouts", "infra", "missing\ntasks", "median\nwall"]
+    if with_infra:
+        figures.insert(4, "infra\nfails")
+    # so narrow that ten columns fit a terminal of 80
+    table = Table(title=markup(suite), title_justify="left", box=box.SIMPLE_HEAD, padding=0)
     for column in ("tool", "model"):
         table.add_column(column, overflow="fold")
-    for column in ("tasks", "passed", "pass@1", "95 % interval"):
-        table.add_column(column, justify="right")
-    if with_infra:
-        table.add_column("pass@1, infra fails", justify="right")
-    for column in ("timeouts", "infra", "missing tasks", "median wall"):
-        table.add_column(column, justify="right")
+    for column in figures:
+        table.add_column(column, justify="right", no_wrap=True)
     for row, name in zip(rows, names(rows), strict=True):
-        figures = [str(row.tasks), f"{row.count(Status.PASS)}/{row.scored}", rate(row.pass_at_1), interval(row)]
+        cells = [str(row.tasks), f"{row.count(Status.PASS)}/{row.scored}", rate(row.pass_at_1), interval(row)]
         if with_infra:
-            figures.append(rate(row.pass_at_1_infra_fails))
-        figures += [
+            cells.append(rate(row.pass_at_1_infra_fails))
+        cells += [
             str(row.count(Status.TIMEOUT)),
             str(row.count(Status.INFRA)),
             str(len(row.missing)),
             UNKNOWN if row.median_wall_s is None else f"{row.median_wall_s:.1f} s",
         ]
-        table.add_row(markup(name), markup(row.key.model or UNKNOWN), *figures)
+        table.add_row(markup(name), markup(row.key.model or UNKNOWN), *cells)
     return table
 
 
@@ -62,6 +63,10 @@ def task_by_tool(suite: str, rows: Sequence[Row]) -> Table:
 def footer(rows: Sequence[Row]) -> list[str]:
     """What the figures mean, and what stands behind them: a line each."""
     lines = ["passed: runs that passed of runs scored. pass@1: mean over tasks, with its Wilson interval over tasks."]
+    if any(row.count(Status.INFRA) for row in rows):
+        lines.append(
+            "infra: runs that lab could not grade, not scored. infra fails: pass@1 with each of them as a failure."
+        )
     if isolations := sorted({name for row in rows for name in row.isolations}):
         lines.append(f"isolation of graded code: {', '.join(isolations)}")
     if any(row.key.other_lock for row in rows):
@@ -126,7 +131,7 @@ def interval(row: Row) -> str:
     if row.interval is None:
         return UNKNOWN
     low, high = row.interval
-    return f"{100 * low:.1f} to {100 * high:.1f}"
+    return f"{100 * low:.1f}-{100 * high:.1f}"
 
 
 def _settings(row: Row) -> str:

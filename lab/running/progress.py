@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Self
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from lab.console import err, markup, print_line
+from lab.grading.describe import one_line
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -70,10 +71,9 @@ def status_of(result: Result) -> str:
 
 def describe(result: Result) -> str:
     """A run in one line: what it was on, what it came to, and why."""
-    name = f"{result.task} sample {result.sample}" if result.sample else result.task
-    parts = [f"{name}: {status_of(result)}"]
-    if result.verdict is not None and not result.verdict.passed:
-        parts.append(result.verdict.reason)
+    parts = [one_line(result.verdict) if result.verdict else f"interrupted {result.task}"]
+    if result.sample:
+        parts.append(f"sample {result.sample}")
     if result.stop == "timeout":
         parts.append(f"the tool was stopped after {result.wall_s:.0f} s")
     for attempt in result.attempts:

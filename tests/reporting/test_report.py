@@ -30,7 +30,7 @@ def test_report_compares_tools(laboratory: Laboratory) -> None:
     assert "13/13" in reference
     assert "100.0 %" in reference
     assert "0/4" in stub
-    assert "│ 9 " in stub or "9 │" in stub
+    assert stub.split()[-2:] == ["9", "-"]
     (report,) = laboratory("report", "--json", "--tasks").json()
     assert report["suite"] == "tiny"
     assert [(row["tool"], row["runs_passed"], len(row["missing"])) for row in report["rows"]] == [

@@ -126,7 +126,7 @@ def test_exit_code_and_signal_are_recorded_and_decide_nothing(laboratory: Labora
     assert (status(result), result.attempts[0].exit_code) == ("pass", -15)
     said = laboratory("run", "other", "--command", "sh -c 'exit 7'", "-t", "ones-1", "--suite", "tiny")
     assert said.code == 0
-    assert "ones-1: wrong" in said.out
+    assert "wrong ones-1: " in said.out
     assert "exit code 7" in said.out
 
 
