@@ -22,14 +22,13 @@ MAX_TOML_BYTES = 64 << 20
 
 @dataclasses.dataclass(frozen=True)
 class Limits:
-    """What a candidate may use. Seconds, MiB; the caps are of one returned value."""
+    """What a candidate may use. Seconds, MiB; `value_bytes` caps one returned value, in bytes and in values."""
 
     case_cpu_s: float
     cpu_s: float
     wall_s: float
     memory_mb: int
     value_bytes: int
-    value_nodes: int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,7 +76,7 @@ def read_task(suite: SuitePaths, task_id: str) -> Task:
     table = read_toml(path)
     try:
         limits = {f.name: _number(table["limits"][f.name]) for f in dataclasses.fields(Limits)}
-        limits |= {name: int(limits[name]) for name in ("memory_mb", "value_bytes", "value_nodes")}
+        limits |= {name: int(limits[name]) for name in ("memory_mb", "value_bytes")}
         task = Task(
             id=str(table["id"]),
             upstream_id=str(table["upstream_id"]),

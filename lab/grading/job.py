@@ -1,0 +1,36 @@
+"""A job for the pool: works to grade on one exam, and what comes back."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import dataclasses
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lab.grading.exam import Exam
+    from lab.grading.limits import Measured
+    from lab.grading.work import Work
+    from lab.verdict import Verdict
+
+
+@dataclasses.dataclass(frozen=True)
+class Graded:
+    """The verdict on one work, and what it used."""
+
+    verdict: Verdict
+    measured: Measured
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Job:
+    """Works to grade on one exam.
+
+    `together` runs all of them in one candidate process, one after the other: only for lab's own trusted texts.
+    `solo` runs the job when nothing else runs.
+    """
+
+    exam: Exam
+    works: tuple[Work, ...]
+    together: bool = False
+    solo: bool = False
+    future: concurrent.futures.Future[tuple[Graded, ...]] = dataclasses.field(default_factory=concurrent.futures.Future)

@@ -1,0 +1,339 @@
+"""The host side: runs the hidden test, and sends each call of the function under test to the candidate's process.
+
+A process of its own, contained like the candidate, since test text comes from upstream. It imports numpy once and
+forks: once a task, to parse its test once for all samples, and once a sample, so that nothing of one sample's
+values is left for the next.
+"""
+
+from __future__ import annotations
+
+import _socket
+import array
+import gc
+import marshal
+import os
+import resource
+import signal
+import sys
+from contextlib import suppress
+from mmap import mmap
+from struct import Struct
+
+from lab.grading import codec, wire
+from lab.grading.show import show_call, show_value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import CodeType
+    from typing import Any
+
+PROGRESS = Struct("<Q")
+PROGRESS_BYTES = 4096
+SIZE = Struct("<Q")
+MAX_MESSAGE_BYTES = 1 << 16
+DESCRIPTORS = 2
+CANDIDATE_ENDED = "ended"
+
+
+class CandidateFailed(BaseException):
+    """The candidate gave no value for a call. Not an Exception: a test's own handlers must not see it."""
+
+    def __init__(self, status: str, reason: str) -> None:
+        self.status = status
+        self.reason = reason
+
+
+class Control:
+    """The judge's end of the socket to the supervisor: framed marshal messages, descriptors with some of them."""
+
+    def __init__(self, descriptor: int) -> None:
+        self.socket = _socket.socket(fileno=descriptor)
+
+    def receive(self) -> tuple[dict[str, Any] | None, list[int]]:
+        """The next message and the descriptors that came with it; None at the end."""
+        room = _socket.CMSG_SPACE(DESCRIPTORS * 4)
+        head, ancillary, _, _ = self.socket.recvmsg(SIZE.size, room)
+        descriptors = array.array("i")
+        for _, _, data in ancillary:
+            descriptors.frombytes(data)
+        while head and len(head) < SIZE.size:
+            head += self.socket.recv(SIZE.size - len(head))
+        if not head:
+            return None, []
+        (size,) = SIZE.unpack(head)
+        body = bytearray(size)
+        view = memoryview(body)
+        while view:
+            got = self.socket.recv_into(view)
+            if not got:
+                return None, []
+            view = view[got:]
+        return marshal.loads(body), descriptors.tolist()  # noqa: S302 - the supervisor wrote it
+
+    def send(self, message: dict[str, Any]) -> None:
+        """Say something to the supervisor, by the codec: a hostile test may write to this socket as well."""
+        body = codec.encode(message, MAX_MESSAGE_BYTES)
+        self.socket.sendall(SIZE.pack(len(body)) + body)
+
+
+def serve(control_descriptor: int, progress_descriptor: int, site_packages: str, *, warm: bool, alone: bool) -> None:
+    """Judge task after task until the supervisor hangs up.
+
+    `alone` says that this process has a process namespace to itself, and may end all others in it.
+    """
+    control = Control(control_descriptor)
+    progress = mmap(progress_descriptor, PROGRESS_BYTES)
+    sys.path.append(site_packages)
+    broken = _prepare_numpy(site_packages, warm=warm)
+    if warm:
+        _hide()
+    while True:
+        task, _ = control.receive()
+        if task is None:
+            return
+        child = os.fork()
+        if child == 0:
+            _serve_task(control, progress, task, broken)
+            os._exit(0)
+        os.waitpid(child, 0)
+        if alone:
+            _sweep()
+        control.send({"kind": "task-done"})
+
+
+def _prepare_numpy(site_packages: str, *, warm: bool) -> str | None:
+    """Import numpy, at once or when the test first touches it; the reason where the venv's is broken."""
+    if not os.path.isdir(os.path.join(site_packages, "numpy")):
+        return None
+    if warm:
+        try:
+            import numpy as np  # noqa: F401, PLC0415
+        except Exception as error:  # noqa: BLE001 - whatever a damaged package raises
+            return f"numpy of the grading venv cannot be imported: {type(error).__name__}: {error}"
+        gc.collect()
+        gc.freeze()
+        return None
+    # two tests of three never touch numpy, whose import is most of a check.sh's time
+    from importlib.util import LazyLoader, find_spec, module_from_spec  # noqa: PLC0415
+
+    spec = find_spec("numpy")
+    if spec is not None and spec.loader is not None:
+        spec.loader = LazyLoader(spec.loader)
+        module = module_from_spec(spec)
+        sys.modules["numpy"] = module
+        spec.loader.exec_module(module)
+    return None
+
+
+def _hide() -> None:
+    """Make this process and its forks untraceable, so that a hostile test cannot write into the one that waits."""
+    try:
+        import ctypes  # noqa: PLC0415
+
+        ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE
+    except (ImportError, OSError, AttributeError):  # no libffi, or no Linux: one line of defence fewer
+        return
+
+
+def _sweep() -> None:
+    """In a namespace of its own: end whatever a test left behind."""
+    with suppress(ProcessLookupError):
+        os.kill(-1, signal.SIGKILL)
+
+
+def _serve_task(control: Control, progress: mmap, task: dict[str, Any], broken: str | None) -> None:
+    """Parse the test once, then judge sample after sample in forks."""
+    gc.disable()
+    code: CodeType | None = None
+    if broken is None:
+        try:
+            code = compile(task["test"], "hidden_test.py", "exec", dont_inherit=True)
+        except Exception as error:  # noqa: BLE001 - a MemoryError, a RecursionError, a SyntaxError
+            broken = f"the hidden test cannot be parsed: {type(error).__name__}: {error}"
+    gc.freeze()
+    while True:
+        sample, descriptors = control.receive()
+        if sample is None or not descriptors:
+            return
+        child = os.fork()
+        if child == 0:
+            _limit(sample["judge_cpu_s"])
+            for index in range(sample["count"]):
+                if code is None:
+                    outcome = {"status": "judge", "reason": broken}
+                else:
+                    outcome = _judge_sample(task, code, descriptors, progress, following=index > 0)
+                control.send({"kind": "outcome", **outcome})
+            os._exit(0)
+        for descriptor in descriptors:
+            os.close(descriptor)
+        _, status = os.waitpid(child, 0)
+        control.send({"kind": "sample-done", "status": status})
+
+
+def _limit(cpu_s: float) -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (int(cpu_s), int(cpu_s) + 1))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _judge_sample(
+    task: dict[str, Any], code: CodeType, descriptors: list[int], progress: mmap, *, following: bool
+) -> dict[str, Any]:
+    """Run the test once. `following` says that the candidate's process has answered for another text before."""
+    proxy = Proxy(descriptors, progress, task["value_bytes"])
+    if following:
+        proxy.next()
+    return run_test(code, task["entry_point"], proxy, task["cases"]) | proxy.seen()
+
+
+class Proxy:
+    """The function under test, as the hidden test sees it."""
+
+    def __init__(self, descriptors: list[int], progress: mmap, cap: int) -> None:
+        self.write, self.read = descriptors
+        self.progress = progress
+        self.cap = cap
+        self.calls = 0
+        self.loaded = False
+        self.answered = False
+        self.arguments: tuple[Any, ...] = ()
+        self.keywords: dict[str, Any] = {}
+        self.value: Any = None
+        self.case_cpu_ns = 0
+        self.cpu_ns = 0
+        self.largest_bytes = 0
+        self._mark(busy=True)
+
+    def _mark(self, *, busy: bool) -> None:
+        """Tell the supervisor, which watches the clocks, whose turn it is and which case runs."""
+        self.progress[: PROGRESS.size] = PROGRESS.pack(2 * self.calls + busy)
+
+    def next(self) -> None:
+        """Have the candidate's process load the next of lab's own texts."""
+        with suppress(OSError):  # it is gone: waiting for its answer will tell
+            wire.send(self.write, wire.NEXT)
+
+    def load(self) -> None:
+        """Wait until solution.py is imported; raises CandidateFailed where it cannot be."""
+        kind, body = self._receive()
+        self._mark(busy=False)
+        if kind == wire.UNLOADABLE:
+            raise CandidateFailed("error", f"solution.py cannot be used: {_text(body)}")
+        if kind == wire.NO_MEMORY:
+            raise CandidateFailed("memory", "over its memory limit while solution.py was imported")
+        if kind != wire.READY:
+            raise CandidateFailed("error", "it spoke out of turn")
+        self.loaded = True
+
+    def __call__(self, /, *arguments: Any, **keywords: Any) -> Any:
+        self.arguments, self.keywords = arguments, keywords
+        self.answered = False
+        try:
+            kind, body = wire.CALL, marshal.dumps((arguments, keywords))
+        except ValueError:
+            kind, body = wire.CALL_CODED, codec.encode((arguments, keywords), sys.maxsize)
+        self.calls += 1
+        self._mark(busy=True)
+        try:
+            wire.send(self.write, kind, body)
+        except OSError:
+            raise CandidateFailed(CANDIDATE_ENDED, "its process ended") from None
+        answer, view = self._receive()
+        self._mark(busy=False)
+        if answer == wire.VALUE and len(view) >= wire.CPU.size:
+            return self._take(view)
+        if answer == wire.RAISED:
+            raise CandidateFailed("error", f"raised {_text(view)}")
+        if answer == wire.NO_MEMORY:
+            raise CandidateFailed("memory", "over its memory limit")
+        if answer == wire.OVER_CAPS:
+            raise CandidateFailed("wrong", f"returned more than may cross: {_text(view)}")
+        raise CandidateFailed("error", "its process sent what is no answer")
+
+    def _receive(self) -> tuple[bytes, memoryview]:
+        try:
+            return wire.receive(self.read, self.cap + wire.CPU.size)
+        except wire.Ended as error:
+            if "more than may cross" in str(error):
+                raise CandidateFailed("wrong", "returned more than may cross") from None
+            raise CandidateFailed(CANDIDATE_ENDED, str(error)) from None
+
+    def _take(self, view: memoryview) -> Any:
+        (cpu_ns,) = wire.CPU.unpack_from(view)
+        self.cpu_ns += cpu_ns
+        self.case_cpu_ns = max(self.case_cpu_ns, cpu_ns)
+        size = len(view) - wire.CPU.size
+        try:
+            value = codec.decode(view[wire.CPU.size :], self.cap)
+        except codec.TooLarge as error:
+            raise CandidateFailed("wrong", f"returned more than may cross: {error}") from None
+        except codec.Malformed as error:
+            raise CandidateFailed("error", f"its process sent what is no value: {error}") from None
+        self.largest_bytes = max(self.largest_bytes, size)
+        self.value, self.answered = value, True
+        return value
+
+    def seen(self) -> dict[str, Any]:
+        """What the supervisor records of this sample."""
+        return {
+            "calls": self.calls,
+            "cpu_ns": self.cpu_ns,
+            "case_cpu_ns": self.case_cpu_ns,
+            "largest_bytes": self.largest_bytes,
+        }
+
+
+def run_test(code: CodeType, entry_point: str, proxy: Proxy, cases: int) -> dict[str, Any]:
+    """Execute the hidden test against the proxy. `cases` is how many calls it must make, 0 where that is unknown.
+
+    Status `judge` means that the host side failed, `ended` that the candidate's process did.
+    """
+    namespace = {"__name__": "hidden_test", entry_point: proxy}
+    try:
+        proxy.load()
+        exec(code, namespace)  # noqa: S102 - the hidden test is what this process exists to run
+    except CandidateFailed as failure:
+        return {"status": failure.status, "reason": failure.reason, **_case(entry_point, proxy, None)}
+    except MemoryError:
+        return {"status": "judge", "reason": "the hidden test ran out of memory"}
+    except BaseException as error:  # noqa: BLE001 - an assertion, or a comparison the value cannot stand
+        return _refused(entry_point, proxy, error)
+    if proxy.calls == 0 or (cases and proxy.calls != cases):
+        return {"status": "judge", "reason": f"the hidden test made {proxy.calls} calls, not {cases or 'any'}"}
+    return {"status": "pass", "reason": f"{proxy.calls} of {proxy.calls} cases agreed"}
+
+
+def _refused(entry_point: str, proxy: Proxy, error: BaseException) -> dict[str, Any]:
+    """What the test's own exception says: of the candidate's value, once it gave one."""
+    if not proxy.answered:
+        return {"status": "judge", "reason": f"the hidden test failed by itself: {_error(error)}"}
+    case = _case(entry_point, proxy, error)
+    reason = f"{case['call']} returned {case['returned']}"
+    if not isinstance(error, AssertionError):
+        reason += f", which cannot be compared ({_error(error)})"
+    return {"status": "wrong", "reason": reason, **case}
+
+
+def _case(entry_point: str, proxy: Proxy, error: BaseException | None) -> dict[str, Any]:
+    """The failing case as text: the call, what it returned, what the test expected."""
+    if not proxy.calls:
+        return {}
+    expected = None
+    traceback = error.__traceback__ if error is not None else None
+    while traceback is not None:
+        if "exp" in traceback.tb_frame.f_locals:
+            expected = show_value(traceback.tb_frame.f_locals["exp"])
+        traceback = traceback.tb_next
+    return {
+        "call": show_call(entry_point, proxy.arguments, proxy.keywords),
+        "returned": show_value(proxy.value) if proxy.answered else None,
+        "expected": expected,
+    }
+
+
+def _error(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"[:200]
+
+
+def _text(body: memoryview) -> str:
+    return bytes(body[:4096]).decode("utf-8", "replace")

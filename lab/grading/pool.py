@@ -1,0 +1,167 @@
+"""The supervisor: workers that grade jobs side by side. It starts, watches and ends processes, and decides.
+
+One thread owns all processes and runs one loop over their sockets and clocks, so there is one place where a verdict
+is made. Each worker has a judge (host side) that lives from job to job; each candidate gets a fresh process.
+"""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import os
+import selectors
+import threading
+from typing import TYPE_CHECKING, Self
+
+from lab.errors import LabError
+from lab.grading.supervise import Candidate
+from lab.grading.worker import Worker
+
+if TYPE_CHECKING:
+    import concurrent.futures
+
+    from lab.grading.isolation import Isolation
+    from lab.grading.job import Graded, Job
+    from lab.grading.site import Venv
+
+TICK_S = 0.05
+
+
+class Pool:
+    """Grades jobs on `jobs` workers. Use as a context manager; leaving it ends every process it started.
+
+    `grade_timeout` replaces the wall limit (seconds) of every task. `warm` has each judge import numpy at once,
+    which pays from the second job on.
+    """
+
+    def __init__(
+        self,
+        venv: Venv,
+        *,
+        suite: str,
+        jobs: int,
+        isolation: Isolation,
+        grade_timeout: float | None = None,
+        warm: bool = True,
+    ) -> None:
+        self.venv, self.suite, self.isolation, self.warm = venv, suite, isolation, warm
+        self.grade_timeout = grade_timeout
+        self._size = jobs
+        self._waiting: collections.deque[Job] = collections.deque()
+        self._alone: collections.deque[Job] = collections.deque()
+        self._workers: list[Worker] = []
+        self._spares: collections.deque[Candidate] = collections.deque()
+        self._selector = selectors.DefaultSelector()
+        self._lock = threading.Lock()
+        self._closing = False
+        self._wake_read, self._wake_write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        self._thread = threading.Thread(target=self._loop, name="lab-grading", daemon=True)
+        self._failure: BaseException | None = None
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._closing = True
+        self._wake()
+        self._thread.join()
+        os.close(self._wake_read)
+        os.close(self._wake_write)
+
+    def submit(self, job: Job) -> concurrent.futures.Future[tuple[Graded, ...]]:
+        """Queue a job; its future gives one Graded a work, in order. Thread-safe.
+
+        Raises LabError where the pool is closed, or has failed as a whole.
+        """
+        with self._lock:
+            if self._closing or self._failure is not None:
+                raise LabError(f"grading has stopped: {self._failure or 'it was closed'}", "Run the command again")
+            self._waiting.append(job)
+        self._wake()
+        return job.future
+
+    def _wake(self) -> None:
+        with contextlib.suppress(BlockingIOError):
+            os.write(self._wake_write, b"w")
+
+    # ---- everything below runs in the pool's own thread
+
+    def _loop(self) -> None:
+        try:
+            self._selector.register(self._wake_read, selectors.EVENT_READ, None)
+            while not self._closing:
+                self._assign()
+                busy = any(worker.job is not None for worker in self._workers)
+                for key, _ in self._selector.select(TICK_S if busy else None):
+                    if key.data is None:
+                        os.read(self._wake_read, 4096)
+                    else:
+                        key.data.hear()
+                for worker in self._workers:
+                    worker.tick()
+        except BaseException as error:  # noqa: BLE001 - whoever waits must learn of it, whatever it was
+            self._failure = error
+        finally:
+            self._end_all()
+
+    def _assign(self) -> None:
+        """Give waiting jobs to idle workers; what must run alone waits until nothing else runs or waits."""
+        while True:
+            running = [worker for worker in self._workers if worker.job is not None]
+            if any(worker.job is not None and worker.job.solo for worker in running):
+                return
+            with self._lock:
+                if self._waiting and len(running) < self._size:
+                    job = self._waiting.popleft()
+                    if job.solo:
+                        self._alone.append(job)
+                        continue
+                elif self._alone and not running and not self._waiting:
+                    job = self._alone.popleft()
+                else:
+                    return
+            if job.future.set_running_or_notify_cancel():
+                self._idle_worker().begin(job)
+
+    def _idle_worker(self) -> Worker:
+        for worker in self._workers:
+            if worker.job is None:
+                return worker
+        worker = Worker(self)
+        self._workers.append(worker)
+        self._selector.register(worker.control, selectors.EVENT_READ, worker)
+        return worker
+
+    def replace_control(self, old: int, worker: Worker) -> None:
+        """A worker's judge was started anew: listen to its new socket."""
+        self._selector.unregister(old)
+        self._selector.register(worker.control, selectors.EVENT_READ, worker)
+
+    def take_candidate(self) -> Candidate:
+        """A started candidate. One is kept ahead of need, so that its start-up overlaps with judging."""
+        candidate = self._spares.popleft() if self._spares else Candidate(self.isolation, self.venv)
+        if self.warm and not self._spares and not self._closing:
+            self._spares.append(Candidate(self.isolation, self.venv))
+        return candidate
+
+    def queue(self, job: Job) -> None:
+        """Queue a second look; it goes before what waits, for somebody waits for it."""
+        with self._lock:
+            self._waiting.appendleft(job)
+
+    def _end_all(self) -> None:
+        for worker in self._workers:
+            worker.end()
+        for spare in self._spares:
+            spare.end()
+        self._selector.close()
+        with self._lock:
+            waiting = [*self._waiting, *self._alone]
+        waiting += [worker.job for worker in self._workers if worker.job is not None]
+        for job in waiting:
+            if self._failure is not None and not job.future.done():
+                job.future.set_exception(self._failure)
+            else:
+                job.future.cancel()

@@ -1,0 +1,136 @@
+"""The command lines that start a candidate and a judge, held in by the isolation chosen.
+
+bubblewrap's is an allow-list: the system's programs and libraries, the interpreter and the suite's venv, all
+read-only; a sized scratch folder; no network, no /proc, no environment but what is named here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import shutil
+import tempfile
+from typing import TYPE_CHECKING
+
+from lab.errors import LabError
+from lab.grading.isolation import NAMESPACES, Isolation, bwrap_path
+from lab.process import end, spawn
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Collection, Sequence
+
+    from lab.grading.site import Venv
+
+SCRATCH_BYTES = 64 << 20
+SHARED_MEMORY_BYTES = 16 << 20
+SYSTEM_FOLDERS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
+SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/localtime", "/etc/alternatives")
+ENVIRONMENT = {
+    "PATH": "/usr/local/bin:/usr/bin:/bin",
+    "LANG": "C.UTF-8",
+    "TZ": "UTC",
+    # 0 fixes the order of sets of text, so that a verdict does not change from run to run
+    "PYTHONHASHSEED": "0",
+    # numpy's import dies under an address-space limit on a machine with many cores, unless it starts one thread
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+}
+PASSED_ON = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
+"""Set by the owner of a machine on whose processor OpenBLAS would choose wrongly."""
+BOOT_CANDIDATE = (
+    "import sys; sys.path.insert(0, sys.argv[1]); from lab.grading.candidate import main; main(*map(int, sys.argv[2:]))"
+)
+BOOT_JUDGE = (
+    "import sys; sys.path.insert(0, sys.argv[1]); from lab.grading.judge import serve; "
+    "serve(int(sys.argv[2]), int(sys.argv[3]), sys.argv[4], warm='warm' in sys.argv, alone='alone' in sys.argv)"
+)
+
+
+@dataclasses.dataclass
+class Held:
+    """A started process with the scratch folder that goes with it."""
+
+    process: subprocess.Popen[bytes]
+    scratch: str | None
+
+    def end(self) -> None:
+        """Kill it and all that its isolation can find of it, and remove its scratch folder. Twice is once."""
+        end(self.process)
+        if self.scratch is not None:
+            remove(self.scratch)
+
+
+def remove(folder: str) -> None:
+    """Delete a scratch folder, also where its owner took the permissions away; no link is followed."""
+
+    def unlock(function: object, path: str, _error: object) -> None:
+        with contextlib.suppress(OSError):
+            os.chmod(os.path.dirname(path), 0o700, follow_symlinks=False)
+            if not os.path.islink(path):
+                os.chmod(path, 0o700)
+            function(path)  # type: ignore[operator]
+
+    shutil.rmtree(folder, onerror=unlock)
+
+
+def start_candidate(isolation: Isolation, venv: Venv, descriptors: Sequence[int]) -> Held:
+    """Start an interpreter that waits for a payload; `descriptors` are its read, write and payload ends."""
+    argv = [str(venv.python), "-I", "-S", "-c", BOOT_CANDIDATE, str(venv.grader_folder), *map(str, descriptors)]
+    return _start(isolation, venv, argv, descriptors)
+
+
+def start_judge(isolation: Isolation, venv: Venv, control: int, progress: int, *, warm: bool) -> Held:
+    """Start the host side: a process that judges task after task."""
+    site = str(venv.site_packages)
+    argv = [str(venv.python), "-I", "-S", "-c", BOOT_JUDGE, str(venv.grader_folder), str(control), str(progress), site]
+    argv += ["warm"] * warm + ["alone"] * (isolation is Isolation.BWRAP)
+    return _start(isolation, venv, argv, (control, progress))
+
+
+def _start(isolation: Isolation, venv: Venv, argv: Sequence[str], descriptors: Collection[int]) -> Held:
+    environment = ENVIRONMENT | {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+    if isolation is Isolation.BWRAP:
+        command = [*_bwrap(environment, (venv.base_prefix, venv.folder)), *argv]
+        return Held(spawn(command, env={}, cwd="/", pass_fds=descriptors), None)
+    scratch = _scratch()
+    environment |= {"HOME": scratch, "TMPDIR": scratch}
+    try:
+        return Held(spawn(argv, env=environment, cwd=scratch, pass_fds=descriptors), scratch)
+    except BaseException:
+        remove(scratch)
+        raise
+
+
+def _scratch() -> str:
+    try:
+        return tempfile.mkdtemp(prefix="lab-scratch-")
+    except OSError as error:
+        raise LabError(
+            f"no scratch folder can be made in {tempfile.gettempdir()}: {error}", "Free space there"
+        ) from error
+
+
+def _bwrap(environment: dict[str, str], folders: Sequence[object]) -> list[str]:
+    program = bwrap_path()
+    if program is None:
+        raise LabError("bubblewrap is gone", "See lab doctor")
+    argv = [program, "--unshare-user", *NAMESPACES, "--hostname", "lab"]
+    for name, value in (environment | {"HOME": "/scratch", "TMPDIR": "/tmp"}).items():  # noqa: S108
+        argv += ["--setenv", name, value]
+    for folder in SYSTEM_FOLDERS:
+        if os.path.islink(folder):
+            argv += ["--symlink", os.readlink(folder), folder]
+        elif os.path.isdir(folder):
+            argv += ["--ro-bind", folder, folder]
+    for path in SYSTEM_FILES:
+        argv += ["--ro-bind-try", path, path]
+    argv += ["--dev", "/dev", "--size", str(SHARED_MEMORY_BYTES), "--tmpfs", "/dev/shm", "--remount-ro", "/dev"]  # noqa: S108
+    for scratch in ("/tmp", "/scratch"):  # noqa: S108
+        argv += ["--size", str(SCRATCH_BYTES), "--perms", "0700", "--tmpfs", scratch]
+    # last, so that a venv below /tmp is not hidden by the scratch folder
+    for shared in folders:
+        argv += ["--ro-bind", str(shared), str(shared)]
+    return [*argv, "--remount-ro", "/", "--chdir", "/scratch", "--"]

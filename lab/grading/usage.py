@@ -1,0 +1,65 @@
+"""What a tree of processes uses, read from /proc. CPU time decides verdicts, so it is read here, not believed.
+
+Linux only; elsewhere nothing is seen and the limits that the candidate's process set itself must do.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+
+TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+MIB = 1 << 20
+MAX_SEEN = 2000
+
+
+@dataclasses.dataclass(frozen=True)
+class Usage:
+    """CPU seconds (of the dead that were waited for, too), resident MiB, and how many processes live."""
+
+    cpu_s: float = 0.0
+    resident_mb: float = 0.0
+    processes: int = 0
+
+
+def tree_usage(pid: int) -> Usage:
+    """Sum over a process and all its descendants; what has ended meanwhile counts as nothing."""
+    ticks, resident, count = 0, 0, 0
+    waiting = [pid]
+    while waiting and count < MAX_SEEN:
+        current = waiting.pop()
+        try:
+            with open(f"/proc/{current}/stat", "rb") as stat:
+                # the name in brackets may hold anything, spaces and brackets too
+                fields = stat.read().rpartition(b")")[2].split()
+            with open(f"/proc/{current}/task/{current}/children", "rb") as children:
+                waiting += map(int, children.read().split())
+        except OSError:
+            continue
+        # utime, stime, cutime, cstime; rss: fields 14 to 17 and 24 of proc(5), counted from 1
+        ticks += sum(map(int, fields[11:15]))
+        resident += int(fields[21])
+        count += 1
+    return Usage(ticks / TICKS_PER_S, resident * PAGE_BYTES / MIB, count)
+
+
+def peak_mb(pid: int) -> float:
+    """The most resident memory that one process ever had, MiB; 0 where it is gone."""
+    try:
+        with open(f"/proc/{pid}/status", "rb") as status:
+            for line in status:
+                if line.startswith(b"VmHWM:"):
+                    return int(line.split()[1]) / 1024
+    except (OSError, ValueError, IndexError):
+        return 0.0
+    return 0.0
+
+
+def first_child(pid: int) -> int | None:
+    """The only child of bubblewrap's outer process: the first process of the sandbox."""
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children", "rb") as children:
+            return int(children.read().split()[0])
+    except (OSError, ValueError, IndexError):
+        return None

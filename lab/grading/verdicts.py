@@ -1,0 +1,94 @@
+"""From what happened to a verdict. The one place where a status is decided."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+from lab.grading.limits import Measured
+from lab.grading.work import SOLUTION, Missing, Work
+from lab.verdict import Status, Verdict
+
+if TYPE_CHECKING:
+    from lab.grading.exam import Exam
+    from lab.grading.isolation import Isolation
+
+JUDGE_FAILED = "judge"
+"""Not a verdict yet: the host side failed, and the reference is asked whose fault that is."""
+WALL = "wall"
+"""Not a verdict yet: over the wall limit once. It is graded again, alone, before it stands."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """What was seen of one work: `status` is a Status, or one of the two above."""
+
+    status: str
+    reason: str
+    calls: int = 0
+    failing: bool = False
+    """Whether the last call is the one to blame."""
+    expected: str | None = None
+    measured: Measured = dataclasses.field(default_factory=Measured)
+
+
+def verdict_of(exam: Exam, work: Work, outcome: Outcome, isolation: Isolation, grader: str) -> Verdict:
+    """The record of one graded work."""
+    status = {WALL: Status.TIMEOUT, JUDGE_FAILED: Status.INFRA}.get(outcome.status) or Status(outcome.status)
+    task = exam.task
+    return Verdict(
+        status=status,
+        reason=outcome.reason,
+        task=task.id,
+        upstream_id=task.upstream_id,
+        suite=task.suite,
+        dataset=task.dataset,
+        cases_run=outcome.calls,
+        cases_total=task.cases or outcome.calls,
+        failed_case=outcome.calls - 1 if outcome.failing and outcome.calls else None,
+        cpu_s=round(outcome.measured.cpu_s, 3),
+        wall_s=round(outcome.measured.wall_s, 3),
+        peak_mb=round(outcome.measured.peak_mb, 1) or None,
+        isolation=isolation.value,
+        grader=grader,
+        solution_sha256=work.sha256,
+        oracle_sha256=exam.test_sha256,
+        lock_sha256=exam.lock_sha256,
+        expected=outcome.expected,
+    )
+
+
+def missing_verdict(exam: Exam, missing: Missing, isolation: Isolation, grader: str) -> Verdict:
+    """The record of a work that has no solution.py to grade."""
+    outcome = Outcome(Status.MISSING, str(missing))
+    verdict = verdict_of(exam, Work({SOLUTION: b""}), outcome, isolation, grader)
+    return dataclasses.replace(verdict, solution_sha256="")
+
+
+def outcome_of(message: dict[str, Any], measured: Measured, override: tuple[str, str] | None, ending: str) -> Outcome:
+    """Read the judge's word on one work; `override` is what the supervisor ended the candidate for.
+
+    `ending` says how a candidate ended that hung up by itself. The judge's word is checked: a hostile test has the
+    same socket.
+    """
+    status, reason = str(message.get("status")), str(message.get("reason"))[:600]
+    calls = message.get("calls")
+    calls = calls if isinstance(calls, int) and calls >= 0 else 0
+    if override is not None:
+        status, reason = override
+    elif status == "ended":
+        status, reason = Status.ERROR, f"{ending} before it answered"
+    elif status not in {Status.PASS, Status.WRONG, Status.ERROR, Status.MEMORY, JUDGE_FAILED}:
+        status, reason = JUDGE_FAILED, "the judge spoke in another form"
+    expected = message.get("expected")
+    call = message.get("call")
+    if status in {Status.ERROR, Status.MEMORY, Status.TIMEOUT, WALL} and calls and isinstance(call, str):
+        reason = f"{call} {reason}"
+    return Outcome(
+        status,
+        reason,
+        calls,
+        failing=status not in {Status.PASS, JUDGE_FAILED},
+        expected=expected if isinstance(expected, str) else None,
+        measured=measured,
+    )

@@ -1,0 +1,285 @@
+"""One worker of the pool: a judge that lives from job to job, and the candidate that runs at the moment."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import marshal
+import os
+import socket
+import time
+from mmap import mmap
+from typing import TYPE_CHECKING, Any
+
+from lab.grading import codec
+from lab.grading.job import Graded, Job
+from lab.grading.judge import MAX_MESSAGE_BYTES, PROGRESS, PROGRESS_BYTES, SIZE
+from lab.grading.sandbox import start_judge
+from lab.grading.supervise import Candidate, scratch_file
+from lab.grading.verdicts import JUDGE_FAILED, WALL, Outcome, outcome_of, verdict_of
+from lab.grading.work import Work
+from lab.verdict import Status
+
+if TYPE_CHECKING:
+    from lab.grading.pool import Pool
+
+SEND_TIMEOUT_S = 30.0
+JUDGE_CPU_S = 120.0
+"""What a judge may use beside its candidate's limit: the largest hidden test needs a tenth of it."""
+JUDGE_WALL_S = 600.0
+
+
+class Worker:
+    """Grades one job at a time; every method runs in the pool's thread."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+        self.job: Job | None = None
+        self._candidate: Candidate | None = None
+        self._outcomes: list[Outcome] = []
+        self._sample = 0
+        self._expected_outcomes = 0
+        self._override: tuple[str, str] | None = None
+        self._heard = bytearray()
+        self._last_word_at = 0.0
+        self._progress_file = scratch_file("progress")
+        os.ftruncate(self._progress_file, PROGRESS_BYTES)
+        self._progress = mmap(self._progress_file, PROGRESS_BYTES)
+        self._start_judge()
+
+    def _start_judge(self) -> None:
+        self.control, inner = socket.socketpair()
+        with inner:
+            self._judge = start_judge(
+                self._pool.isolation, self._pool.venv, inner.fileno(), self._progress_file, warm=self._pool.warm
+            )
+        self.control.settimeout(SEND_TIMEOUT_S)
+        self._heard.clear()
+
+    def begin(self, job: Job) -> None:
+        """Start a job; the worker is idle again when `job` is None."""
+        self.job, self._outcomes, self._sample = job, [], 0
+        task = job.exam.task
+        self._last_word_at = time.monotonic()
+        # before the judge is told, so that the candidate's start overlaps with the parsing of the test
+        candidate = self._pool.take_candidate()
+        try:
+            self._send(
+                {
+                    "test": job.exam.test,
+                    "entry_point": task.entry_point,
+                    "cases": task.cases,
+                    "value_bytes": task.limits.value_bytes,
+                }
+            )
+        except OSError:
+            candidate.end()
+            self._judge_failed("the judge does not answer")
+            return
+        self._start_sample(candidate)
+
+    def _start_sample(self, candidate: Candidate) -> None:
+        job = self._current()
+        works = job.works if job.together else job.works[self._sample : self._sample + 1]
+        task = job.exam.task
+        limits = task.limits
+        self._candidate, self._override = candidate, None
+        self._expected_outcomes = len(self._outcomes) + len(works)
+        self._progress[: PROGRESS.size] = PROGRESS.pack(1)
+        candidate.go(works, task.entry_point, limits, [str(self._pool.venv.site_packages)])
+        message = {"count": len(works), "judge_cpu_s": JUDGE_CPU_S + limits.cpu_s}
+        try:
+            self._send(message, (candidate.to_candidate, candidate.from_candidate))
+        except OSError:
+            self._judge_failed("the judge does not answer")
+            return
+        # the judge has them now; its end of the pipes must be the only one
+        candidate.close_pipes()
+
+    def _send(self, message: dict[str, Any], descriptors: tuple[int, ...] = ()) -> None:
+        body = marshal.dumps(message)
+        head = SIZE.pack(len(body))
+        if descriptors:
+            socket.send_fds(self.control, [head], descriptors)
+        else:
+            self.control.sendall(head)
+        self.control.sendall(body)
+
+    # ---- what the judge says
+
+    def hear(self) -> None:
+        """Take in what the judge sent; called when its socket is readable."""
+        try:
+            data = self.control.recv(MAX_MESSAGE_BYTES, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if not data:
+            self._judge_failed("the judge ended")
+            return
+        self._heard += data
+        self._last_word_at = time.monotonic()
+        while len(self._heard) >= SIZE.size:
+            (size,) = SIZE.unpack_from(self._heard)
+            if size > MAX_MESSAGE_BYTES:
+                self._judge_failed("the judge spoke in another form")
+                return
+            if len(self._heard) < SIZE.size + size:
+                return
+            body = bytes(self._heard[SIZE.size : SIZE.size + size])
+            del self._heard[: SIZE.size + size]
+            try:
+                message = codec.decode(body, MAX_MESSAGE_BYTES)
+            except (codec.Malformed, codec.TooLarge):
+                message = None
+            if not isinstance(message, dict) or self.job is None:
+                self._judge_failed("the judge spoke in another form")
+                return
+            self._take(message)
+
+    def _take(self, message: dict[str, Any]) -> None:
+        kind = message.get("kind")
+        if kind == "outcome" and len(self._outcomes) < self._expected_outcomes:
+            self._outcomes.append(self._outcome(message))
+            if len(self._outcomes) == self._expected_outcomes:
+                self._end_candidate()
+        elif kind == "sample-done":
+            self._sample_done(message)
+        elif kind == "task-done" and self._candidate is None:
+            self._task_done()
+        else:
+            self._judge_failed("the judge spoke out of turn")
+
+    def _outcome(self, message: dict[str, Any]) -> Outcome:
+        candidate = self._candidate
+        if candidate is None:
+            return Outcome(JUDGE_FAILED, "the judge spoke out of turn")
+        candidate.look(self._word())
+        ending = candidate.how_it_ended() if message.get("status") == "ended" and self._override is None else ""
+        seen = {key: value for key, value in message.items() if isinstance(key, str) and isinstance(value, int)}
+        return outcome_of(message, candidate.measured(seen), self._override, ending)
+
+    def _sample_done(self, message: dict[str, Any]) -> None:
+        missing = self._expected_outcomes - len(self._outcomes)
+        if missing:
+            status = message.get("status")
+            self._outcomes += [Outcome(JUDGE_FAILED, f"the judge ended early (status {status})")] * missing
+            self._end_candidate()
+        job = self._current()
+        self._sample += len(job.works) if job.together else 1
+        if self._sample < len(job.works):
+            self._start_sample(self._pool.take_candidate())
+        else:
+            with contextlib.suppress(OSError):  # a judge that is gone will be heard of
+                self._send({})
+
+    def _task_done(self) -> None:
+        job, outcomes = self._current(), self._outcomes
+        self.job, self._outcomes = None, []
+        settle(self._pool, job, outcomes)
+
+    def _judge_failed(self, why: str) -> None:
+        """Start another judge; what the job still waits for has no verdict from this one."""
+        job = self.job
+        self._end_candidate()
+        old = self.control.fileno()
+        self._judge.end()
+        control = self.control
+        self._start_judge()
+        self._pool.replace_control(old, self)
+        control.close()
+        if job is not None:
+            outcomes = self._outcomes
+            outcomes += [Outcome(JUDGE_FAILED, why)] * (len(job.works) - len(outcomes))
+            self.job, self._outcomes = None, []
+            settle(self._pool, job, outcomes)
+
+    # ---- clocks
+
+    def tick(self) -> None:
+        """Look at the clocks of what runs; called at least every TICK_S while anything does."""
+        if self.job is None:
+            return
+        word = self._word()
+        candidate = self._candidate
+        if candidate is not None and self._override is None:
+            candidate.look(word)
+            excess = candidate.excess(self._limits())
+            if excess is not None:
+                self._override = excess
+                candidate.end()
+        if word % 2 == 1 and self._override is None:
+            self._last_word_at = time.monotonic()
+        elif time.monotonic() - self._last_word_at > JUDGE_WALL_S:
+            self._judge_failed(f"the judge took more than {JUDGE_WALL_S:g} s")
+
+    def _limits(self) -> Any:
+        limits = self._current().exam.task.limits
+        wall_s = self._pool.grade_timeout
+        return limits if wall_s is None else dataclasses.replace(limits, wall_s=wall_s)
+
+    def _word(self) -> int:
+        (word,) = PROGRESS.unpack_from(self._progress)
+        return int(word)
+
+    def _current(self) -> Job:
+        if self.job is None:
+            raise RuntimeError("the worker has no job")
+        return self.job
+
+    def _end_candidate(self) -> None:
+        if self._candidate is not None:
+            self._candidate.end()
+            self._candidate = None
+
+    def end(self) -> None:
+        """End the judge and the candidate."""
+        self._end_candidate()
+        self._judge.end()
+        self.control.close()
+        self._progress.close()
+        os.close(self._progress_file)
+
+
+def settle(pool: Pool, job: Job, outcomes: list[Outcome]) -> None:
+    """Give the job its result, after a second look at what does not stand by itself."""
+    graded: list[Graded] = []
+    looks: list[tuple[int, Job]] = []
+    for index, (work, outcome) in enumerate(zip(job.works, outcomes, strict=True)):
+        verdict = verdict_of(job.exam, work, outcome, pool.isolation, pool.venv.grader)
+        graded.append(Graded(verdict, outcome.measured))
+        if outcome.status == WALL and not job.solo and not job.together:
+            looks.append((index, Job(job.exam, (work,), solo=True)))
+        elif outcome.status == JUDGE_FAILED and job.exam.reference:
+            # without a reference of its own, so that this look is the last
+            exam = dataclasses.replace(job.exam, reference=b"")
+            looks.append((index, Job(exam, (Work.of(job.exam.reference),))))
+    waiting = len(looks)
+    if not waiting:
+        job.future.set_result(tuple(graded))
+
+    def seen(index: int, look: Job) -> None:
+        nonlocal waiting
+        waiting -= 1
+        if look.future.cancelled() or look.future.exception() is not None:
+            job.future.cancel()
+            return
+        (again,) = look.future.result()
+        graded[index] = again if look.solo else blame(graded[index], again)
+        if not waiting and not job.future.done():
+            job.future.set_result(tuple(graded))
+
+    for index, look in looks:
+        look.future.add_done_callback(lambda _, index=index, look=look: seen(index, look))  # type: ignore[misc]
+        pool.queue(look)
+
+
+def blame(candidate: Graded, reference: Graded) -> Graded:
+    """A judge failed: that is the candidate's error, unless the reference graded at once after it fails too."""
+    if not reference.verdict.passed:
+        return candidate
+    reason = f"its values made grading fail: {candidate.verdict.reason}"
+    return dataclasses.replace(
+        candidate, verdict=dataclasses.replace(candidate.verdict, status=Status.ERROR, reason=reason)
+    )
