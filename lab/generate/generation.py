@@ -14,11 +14,12 @@ from lab.generate.exclusive import exclusive
 from lab.generate.ledger import Ledger, read_ledger
 from lab.generate.progress import progress
 from lab.generate.proof import Proven, Refused, prove_all
-from lab.generate.publish import Staging, interrupted, stands, task_folders
+from lab.generate.publish import Staging, holds, interrupted, stands, task_folders
 from lab.generate.render import lock_entry, proof_key, task_files, task_of
 from lab.grading.isolation import choose as choose_isolation
 from lab.grading.limits import PROOF_LIMITS, limits_from
 from lab.grading.pool import Pool
+from lab.grading.work import Missing, Work
 from lab.selection import natural
 from lab.suites.base import Problem, Unusable
 from lab.venv import ensure_venv
@@ -175,7 +176,9 @@ class _Generation:
                         self.ledger.prove(problem, keys[problem.task_id], outcome, venv)
                     shown(done, len(left))
         finally:
-            write_atomic(self.paths.measured, self.ledger.measured_toml())
+            measured = self.ledger.measured_toml().encode("utf-8")
+            if not holds(self.paths.measured, measured):
+                write_atomic(self.paths.measured, measured)
         return proofs
 
     def publish(self, plan: _Plan, proofs: Mapping[str, Proven | Refused]) -> Outcome:
@@ -247,10 +250,15 @@ def _by_id(dataset: Dataset, rows: Sequence[Row]) -> dict[str, Row]:
 def _problem(suite: Suite, dataset: Dataset, row: Row) -> Problem | Unusable:
     problem = suite.problem(dataset, row)
     if isinstance(problem, Problem):
-        texts = (problem.prompt, problem.stub, problem.test, problem.reference, problem.upstream_test or "")
+        why = None
         try:
-            "".join(texts).encode("utf-8")
+            for solution in (problem.stub, problem.reference):
+                Work.of(solution)
+            "".join((problem.prompt, problem.test, problem.upstream_test or "")).encode("utf-8")
         except UnicodeEncodeError:
-            why = "a text of the row holds a lone surrogate, which no UTF-8 file can hold"
+            why = "a text of the row holds a lone surrogate, which no file can hold"
+        except Missing as error:
+            why = f"its reference or stub could never be graded: {error}"
+        if why is not None:
             return Unusable(problem.task_id, problem.upstream_id, problem.dataset, why)
     return problem

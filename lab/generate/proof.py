@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
-from concurrent.futures import ThreadPoolExecutor, as_completed
+import itertools
+from collections.abc import Generator
+from concurrent.futures import FIRST_COMPLETED, wait
 from typing import TYPE_CHECKING, Protocol
 
 from lab.generate.render import lock_entry, task_of
 from lab.grading.exam import Exam, lock_digest, sha256
 from lab.grading.job import Graded, Job
 from lab.grading.limits import PROOF_LIMITS, Measured, limits_from
-from lab.grading.work import Missing, Work
+from lab.grading.work import Work
 from lab.verdict import Status
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Iterable, Sequence
     from concurrent.futures import Future
 
     from lab.suites.base import Problem
@@ -47,7 +49,11 @@ class Refused:
     reason: str
     output: str = ""
     ungraded: bool = False
-    """lab itself could not grade: that says nothing about the problem."""
+    """There was no verdict, by a broken test or a broken machine: no reason to remove a task that stands."""
+
+
+_Proof = Generator[Job, "tuple[Graded, ...]", "Proven | Refused"]
+"""A proof under way: asks for a job, is sent its outcome, and returns what it found."""
 
 
 def constant_function(entry_point: str, value: str) -> str:
@@ -55,41 +61,42 @@ def constant_function(entry_point: str, value: str) -> str:
     return f"def {entry_point}(*args, **kwargs):\n    return {value}\n"
 
 
-def prove(grader: Grader, suite: str, problem: Problem) -> Proven | Refused:
-    """Prove one problem; waits for two jobs of the grader, the second under the limits that the first gave."""
-    try:
-        right = Work.of(problem.reference)
-        wrong = tuple(
-            Work.of(text) for text in (problem.stub, *(constant_function(problem.entry_point, c) for c in CONSTANTS))
-        )
-    except Missing as error:
-        return Refused(f"the reference or the stub cannot be graded: {error}")
+def prove_all(
+    grader: Grader, suite: str, problems: Iterable[Problem], *, jobs: int
+) -> Generator[tuple[Problem, Proven | Refused]]:
+    """Prove `problems`, started in the order given and yielded as they end.
+
+    `jobs` is how many the grader works on at once; as many again wait in its queue, so that it is never idle.
+    Raises what the grader raises where it has failed as a whole.
+    """
+    waiting = iter(problems)
+    under_way: dict[Future[tuple[Graded, ...]], tuple[Problem, _Proof]] = {}
+    while True:
+        for problem in itertools.islice(waiting, 2 * jobs - len(under_way)):
+            proof = _proof(suite, problem)
+            under_way[grader.submit(next(proof))] = problem, proof
+        if not under_way:
+            return
+        done, _ = wait(under_way, return_when=FIRST_COMPLETED)
+        for future in done:
+            problem, proof = under_way.pop(future)
+            try:
+                under_way[grader.submit(proof.send(future.result()))] = problem, proof
+            except StopIteration as end:
+                yield problem, end.value
+
+
+def _proof(suite: str, problem: Problem) -> _Proof:
+    """Yield the jobs that prove a problem, one after the other; the second is under the limits that the first gave."""
     unknown = task_of(problem, suite, cases=0, limits=PROOF_LIMITS)
-    (reference,) = grader.submit(Job(_exam(problem, unknown), (right,))).result()
+    (reference,) = yield Job(_exam(problem, unknown), (Work.of(problem.reference),))
     if not reference.verdict.passed:
         return _refused(reference, "the reference does not pass")
     measured = reference.measured
-    if measured.cases == 0:
-        return Refused("the hidden test never calls the function")
     known = task_of(problem, suite, cases=measured.cases, limits=limits_from(measured))
-    stub, *constants = grader.submit(Job(_exam(problem, known), wrong, together=True)).result()
+    wrong = (problem.stub, *(constant_function(problem.entry_point, value) for value in CONSTANTS))
+    stub, *constants = yield Job(_exam(problem, known), tuple(Work.of(text) for text in wrong), together=True)
     return _refused_by(problem, stub, constants) or Proven(measured, _passing(constants))
-
-
-def prove_all(
-    grader: Grader, suite: str, problems: Sequence[Problem], *, jobs: int
-) -> Generator[tuple[Problem, Proven | Refused]]:
-    """Prove `problems`, started in the order given and yielded as they end; `jobs` are under way at a time.
-
-    Leaving the iteration early starts no further proof; those under way end with the grader.
-    """
-    threads = ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="proof")
-    try:
-        under_way = {threads.submit(prove, grader, suite, problem): problem for problem in problems}
-        for future in as_completed(under_way):
-            yield under_way[future], future.result()
-    finally:
-        threads.shutdown(wait=False, cancel_futures=True)
 
 
 def _exam(problem: Problem, task: Task) -> Exam:
@@ -101,7 +108,7 @@ def _refused_by(problem: Problem, stub: Graded, constants: Sequence[Graded]) -> 
     """Why the outcome of what must not pass is a reason not to keep the problem; None where it is not."""
     for graded in (stub, *constants):
         if graded.verdict.status is Status.INFRA:
-            return _refused(graded, "a wrong answer could not be graded")
+            return _refused(graded, "a wrong answer has no verdict")
     if stub.verdict.passed:
         return Refused("the untouched stub passes", stub.verdict.reason)
     passing = _passing(constants)
@@ -116,4 +123,6 @@ def _passing(constants: Sequence[Graded]) -> tuple[str, ...]:
 
 def _refused(graded: Graded, what: str) -> Refused:
     verdict = graded.verdict
-    return Refused(f"{what}: {verdict.status}", verdict.reason, ungraded=verdict.status is Status.INFRA)
+    if verdict.status is Status.INFRA:
+        return Refused(f"{what}: it could not be graded", verdict.reason, ungraded=True)
+    return Refused(f"{what}: {verdict.status}", verdict.reason)

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 BROKEN = row("One/3", "assert f(1) == 3\n", "def f(x):\n    return x + 1\n")
 SEVEN = row("One/4", "assert f(1) == 7\n", "def f(x):\n    return 7\n")
 NO_TEST = row("One/5", "", "")
+TOO_LARGE = row("One/6", "assert f(1) == 2\n", "def f(x):\n    return x + 1\n" + "#" * (1 << 20))
 
 
 def ones(count: int) -> list[Row]:
@@ -128,17 +129,18 @@ def test_without_selection_the_suite_keeps_what_it_has(
 
 
 def test_what_fails_is_dropped_with_its_reason(tmp_path: Path, pools: list[InProcessPool]) -> None:
-    source = write_rows(tmp_path / "rows", [*ones(3), BROKEN, SEVEN, NO_TEST], twos(1))
+    source = write_rows(tmp_path / "rows", [*ones(3), BROKEN, SEVEN, NO_TEST, TOO_LARGE], twos(1))
     paths = suite_paths(tmp_path)
     for _ in range(2):
         outcome = run(tmp_path, source)
-        assert list(outcome.dropped) == ["ones-3", "ones-4", "ones-5"]
+        assert list(outcome.dropped) == ["ones-3", "ones-4", "ones-5", "ones-6"]
         table = toml(paths.dropped)
         assert "reference does not pass" in table["ones-3"]["reason"]
         assert table["ones-3"]["output"] == "case 0 disagreed"
         assert table["ones-5"] == {"upstream_id": "One/5", "reason": "there is no test", "output": ""}
+        assert "larger than" in table["ones-6"]["reason"]
         assert sorted(read_lock(paths)) == ["ones-0", "ones-1", "ones-2", "twos-0"]
-        assert toml(paths.settings)["counts"] == {"kept": 4, "dropped": 3, "unproven": 0}
+        assert toml(paths.settings)["counts"] == {"kept": 4, "dropped": 4, "unproven": 0}
 
 
 def test_a_task_that_fails_now_goes_and_comes_back(tmp_path: Path, pools: list[InProcessPool]) -> None:
@@ -152,6 +154,17 @@ def test_a_task_that_fails_now_goes_and_comes_back(tmp_path: Path, pools: list[I
     assert not paths.task("ones-3").oracle.exists()
     assert run(tmp_path, good).total == 5
     assert toml(paths.dropped) == {}
+
+
+def test_what_cannot_be_graded_now_stays_as_it_was(tmp_path: Path, pools: list[InProcessPool]) -> None:
+    run(tmp_path, write_rows(tmp_path / "rows", ones(2), twos(1)))
+    paths = suite_paths(tmp_path)
+    before = snapshot(paths.tasks)
+    ungradable = row("One/1", "assert True\n", "def f(x):\n    return x\n")
+    outcome = run(tmp_path, write_rows(tmp_path / "rows", [ones(1)[0], ungradable], twos(1)))
+    assert (list(outcome.dropped), outcome.total) == (["ones-1"], 3)
+    assert snapshot(paths.tasks) == before
+    assert load_exam(paths, "ones-1").test == ones(2)[1]["test"].encode()
 
 
 def test_what_is_gone_upstream_is_removed_and_named(tmp_path: Path, source: Path, pools: list[InProcessPool]) -> None:

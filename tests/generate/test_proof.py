@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lab.generate.proof import CONSTANTS, Grader, Proven, Refused, constant_function, prove, prove_all
+from lab.generate.proof import CONSTANTS, Grader, Proven, Refused, constant_function, prove_all
 from lab.grading.isolation import choose
 from lab.grading.pool import Pool
 from lab.suites.base import Problem
@@ -23,6 +23,12 @@ def problem(test: str = "assert f(1) == 2", reference: str = ADD, kind: str = ""
     made = suite.problem(suite.datasets[0], row("One/0", test, reference, kind))
     assert isinstance(made, Problem)
     return made
+
+
+def prove(grader: Grader, given: Problem) -> Proven | Refused:
+    ((proven, outcome),) = prove_all(grader, "tiny", [given], jobs=2)
+    assert proven is given
+    return outcome
 
 
 @pytest.fixture(scope="module", params=["in process", "real"])
@@ -44,15 +50,21 @@ def grader(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         pytest.param(problem(test="assert f(1)", kind="lazy"), "the untouched stub passes", id="stub, not constants"),
         pytest.param(problem(test="assert f(6) == 7"), "a function that always returns 7 passes", id="constant"),
         pytest.param(problem(test="assert f(0) == 1"), "a function that always returns True passes", id="True is 1"),
-        pytest.param(problem(test="assert 1 == 1"), "the hidden test never calls the function", id="no call"),
-        pytest.param(problem(reference="#" * (1 << 20) + ADD), "cannot be graded", id="too large"),
     ],
 )
 def test_refused(grader: Grader, given: Problem, reason: str) -> None:
-    outcome = prove(grader, "tiny", given)
+    outcome = prove(grader, given)
     assert isinstance(outcome, Refused)
     assert reason in outcome.reason
     assert not outcome.ungraded
+
+
+def test_a_test_that_never_calls_the_function_gives_no_verdict(grader: Grader) -> None:
+    outcome = prove(grader, problem(test="assert 1 == 1"))
+    assert isinstance(outcome, Refused)
+    assert outcome.ungraded
+    assert "could not be graded" in outcome.reason
+    assert "0 calls" in outcome.output
 
 
 @pytest.mark.parametrize("value", CONSTANTS)
@@ -60,7 +72,7 @@ def test_every_constant_is_tried(grader: Grader, value: str) -> None:
     given = problem(
         test=f"f(1)\nf(2)\nassert repr(f(3)) == {value!r}.replace('\"', \"'\")", reference=f"def f(x): return {value}"
     )
-    outcome = prove(grader, "tiny", given)
+    outcome = prove(grader, given)
     assert isinstance(outcome, Refused)
     # the stub returns None as well, and is named first
     assert outcome.reason == (
@@ -69,7 +81,7 @@ def test_every_constant_is_tried(grader: Grader, value: str) -> None:
 
 
 def test_a_constant_may_be_the_whole_answer(grader: Grader) -> None:
-    outcome = prove(grader, "tiny", problem(test="assert f(6) == 7", kind="constant"))
+    outcome = prove(grader, problem(test="assert f(6) == 7", kind="constant"))
     assert isinstance(outcome, Proven)
     assert outcome.constants == ("7",)
     assert outcome.measured.cases == 1
@@ -77,7 +89,7 @@ def test_a_constant_may_be_the_whole_answer(grader: Grader) -> None:
 
 def test_kept(grader: Grader) -> None:
     given = good_row(3)
-    outcome = prove(grader, "tiny", problem(test=given["test"], reference=given["reference"]))
+    outcome = prove(grader, problem(test=given["test"], reference=given["reference"]))
     assert isinstance(outcome, Proven)
     assert (outcome.constants, outcome.measured.cases) == ((), 2)
 
@@ -88,6 +100,14 @@ def test_a_constant_function_takes_any_call() -> None:
     g = namespace["g"]
     assert callable(g)
     assert (g(), g(1, 2), g(a=3)) == ("", "", "")
+
+
+def test_every_problem_gets_its_own_outcome(grader: Grader) -> None:
+    given = [dataclasses.replace(problem(), task_id=f"ones-{number}") for number in range(20)]
+    given[3] = dataclasses.replace(given[3], test="assert f(1) == 3")
+    outcomes = {each.task_id: outcome for each, outcome in prove_all(grader, "tiny", given, jobs=2)}
+    assert outcomes.keys() == {each.task_id for each in given}
+    assert [name for name, outcome in outcomes.items() if isinstance(outcome, Refused)] == ["ones-3"]
 
 
 def test_leaving_early_starts_no_further_proof() -> None:
