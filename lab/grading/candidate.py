@@ -11,14 +11,13 @@ import os
 import resource
 import sys
 import time
-from types import ModuleType
 
 from lab.grading import codec, wire
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from types import TracebackType
+    from types import ModuleType, TracebackType
     from typing import Any
 
 MAX_TEXT = 2000
@@ -83,7 +82,7 @@ class _Channel:
                 with open(name, "wb") as out:
                     out.write(data)
             path = os.path.abspath("solution.py")
-            module = ModuleType("solution")
+            module = type(sys)("solution")
             module.__file__ = path
             sys.modules["solution"] = module
             exec(compile(files["solution.py"], path, "exec", dont_inherit=True), module.__dict__)  # noqa: S102

@@ -155,15 +155,13 @@ def _serve_task(control: Control, progress: mmap, task: dict[str, Any], broken: 
         sample, descriptors = control.receive()
         if sample is None or not descriptors:
             return
+        if sample["last"]:
+            # nothing follows, so nothing needs this process clean
+            _judge(control, progress, task | sample, descriptors, code or broken)
+            return
         child = os.fork()
         if child == 0:
-            _limit(sample["judge_cpu_s"])
-            for index in range(sample["count"]):
-                if code is None:
-                    outcome = {"status": "judge", "reason": broken}
-                else:
-                    outcome = _judge_sample(task, code, descriptors, progress, following=index > 0)
-                control.send({"kind": "outcome", **outcome})
+            _judge(control, progress, task | sample, descriptors, code or broken)
             os._exit(0)
         for descriptor in descriptors:
             os.close(descriptor)
@@ -171,19 +169,29 @@ def _serve_task(control: Control, progress: mmap, task: dict[str, Any], broken: 
         control.send({"kind": "sample-done", "status": status})
 
 
+def _judge(
+    control: Control,
+    progress: mmap,
+    order: dict[str, Any],
+    descriptors: list[int],
+    code: CodeType | str | None,
+) -> None:
+    """Judge one candidate's process, and say an outcome for each text that it runs; a text as `code` is why not."""
+    _limit(order["judge_cpu_s"])
+    for index in range(order["count"]):
+        if code is None or isinstance(code, str):
+            outcome: dict[str, Any] = {"status": "judge", "reason": code}
+        else:
+            proxy = Proxy(descriptors, progress, order["value_bytes"])
+            if index:
+                proxy.next()
+            outcome = run_test(code, order["entry_point"], proxy, order["cases"]) | proxy.seen()
+        control.send({"kind": "outcome", **outcome})
+
+
 def _limit(cpu_s: float) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (int(cpu_s), int(cpu_s) + 1))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-
-def _judge_sample(
-    task: dict[str, Any], code: CodeType, descriptors: list[int], progress: mmap, *, following: bool
-) -> dict[str, Any]:
-    """Run the test once. `following` says that the candidate's process has answered for another text before."""
-    proxy = Proxy(descriptors, progress, task["value_bytes"])
-    if following:
-        proxy.next()
-    return run_test(code, task["entry_point"], proxy, task["cases"]) | proxy.seen()
 
 
 class Proxy:

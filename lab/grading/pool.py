@@ -160,8 +160,8 @@ class Pool:
         with self._lock:
             waiting = [*self._waiting, *self._alone]
         waiting += [worker.job for worker in self._workers if worker.job is not None]
+        stopped = self._failure or LabError("grading was stopped", "Run the command again")
         for job in waiting:
-            if self._failure is not None and not job.future.done():
-                job.future.set_exception(self._failure)
-            else:
-                job.future.cancel()
+            # cancel does nothing to a future that runs, and whoever waits for it would wait for ever
+            if not job.future.cancel() and not job.future.done():
+                job.future.set_exception(stopped)

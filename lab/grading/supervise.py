@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import marshal
 import os
 import signal
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from lab.tasks import Limits
 
 MAX_PROCESSES = 128
+F_SETPIPE_SZ = 1031
+PIPE_BYTES = 1 << 20
 GRACE_S = 0.1
 GRACE_LOOKS = 20
 
@@ -36,6 +39,8 @@ class Candidate:
         self.to_candidate, self.from_candidate, self.payload = -1, -1, -1
         read, self.to_candidate = os.pipe2(os.O_CLOEXEC)
         self.from_candidate, write = os.pipe2(os.O_CLOEXEC)
+        with contextlib.suppress(OSError):  # a user has only so many large pipes
+            fcntl.fcntl(write, F_SETPIPE_SZ, PIPE_BYTES)
         self.payload = scratch_file("work")
         try:
             self.held = start_candidate(isolation, venv, (read, write, self.payload))

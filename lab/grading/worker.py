@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import marshal
 import os
@@ -87,7 +86,8 @@ class Worker:
         self._expected_outcomes = len(self._outcomes) + len(works)
         self._progress[: PROGRESS.size] = PROGRESS.pack(1)
         candidate.go(works, task.entry_point, limits, [str(self._pool.venv.site_packages)])
-        message = {"count": len(works), "judge_cpu_s": JUDGE_CPU_S + limits.cpu_s}
+        last = job.together or self._sample == len(job.works) - 1
+        message = {"count": len(works), "judge_cpu_s": JUDGE_CPU_S + limits.cpu_s, "last": last}
         try:
             self._send(message, (candidate.to_candidate, candidate.from_candidate))
         except OSError:
@@ -144,9 +144,9 @@ class Worker:
             self._outcomes.append(self._outcome(message))
             if len(self._outcomes) == self._expected_outcomes:
                 self._end_candidate()
-        elif kind == "sample-done":
+        elif kind == "sample-done" and self._sample < len(self._current().works) - 1:
             self._sample_done(message)
-        elif kind == "task-done" and self._candidate is None:
+        elif kind == "task-done" and self._expected_outcomes == len(self._current().works):
             self._task_done()
         else:
             self._judge_failed("the judge spoke out of turn")
@@ -161,23 +161,21 @@ class Worker:
         return outcome_of(message, candidate.measured(seen), self._override, ending)
 
     def _sample_done(self, message: dict[str, Any]) -> None:
-        missing = self._expected_outcomes - len(self._outcomes)
-        if missing:
-            status = message.get("status")
-            self._outcomes += [Outcome(JUDGE_FAILED, f"the judge ended early (status {status})")] * missing
-            self._end_candidate()
-        job = self._current()
-        self._sample += len(job.works) if job.together else 1
-        if self._sample < len(job.works):
-            self._start_sample(self._pool.take_candidate())
-        else:
-            with contextlib.suppress(OSError):  # a judge that is gone will be heard of
-                self._send({})
+        self._fill(f"the judge ended early (status {message.get('status')})")
+        self._sample += 1
+        self._start_sample(self._pool.take_candidate())
 
     def _task_done(self) -> None:
+        self._fill("the judge ended early")
         job, outcomes = self._current(), self._outcomes
         self.job, self._outcomes = None, []
         settle(self._pool, job, outcomes)
+
+    def _fill(self, why: str) -> None:
+        """Give what the judge should have spoken of, and did not, an outcome all the same."""
+        missing = self._expected_outcomes - len(self._outcomes)
+        self._outcomes += [Outcome(JUDGE_FAILED, why)] * missing
+        self._end_candidate()
 
     def _judge_failed(self, why: str) -> None:
         """Start another judge; what the job still waits for has no verdict from this one."""

@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
-import sys
 from struct import Struct
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections import deque as deque  # noqa: PLC0414 - this is where both directions take it from
+else:
+    # importing the collections module costs a millisecond of every start
+    from _collections import deque
+
+    "FLOAT",
+    "INT64",
+    "INT_COLUMNS",
+    "MAX_DEPTH",
+    "NUMPY_KINDS",
+    "Budget",
+    "Malformed",
+    "Opaque",
+    "TooLarge",
+    "deque",
+]
 
 MAX_DEPTH = 100
 FLOAT = Struct("<d")
 INT64 = range(-(1 << 63), 1 << 63)
-LITTLE = sys.byteorder == "little"
 INT_COLUMNS = ((1, "b", 1 << 7), (2, "h", 1 << 15), (4, "i", 1 << 31), (8, "q", 1 << 63))
-"""Width in bytes, code in the array module, and the bound, of each width of whole numbers."""
+"""Width in bytes, code in the struct module, and the bound, of each width of whole numbers."""
 NUMPY_KINDS = "biufcUS"
 """Numbers, truth values and text, by numpy's one-letter kinds."""
 

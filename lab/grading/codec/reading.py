@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from array import array
-from collections import deque
 from itertools import accumulate, islice
+from struct import unpack
 
-from lab.grading.codec.common import FLOAT, INT_COLUMNS, LITTLE, MAX_DEPTH, NUMPY_KINDS, Malformed, Opaque, TooLarge
+from lab.grading.codec.common import FLOAT, INT_COLUMNS, MAX_DEPTH, NUMPY_KINDS, Malformed, Opaque, TooLarge, deque
 from lab.grading.codec.constructed import BUILDERS
 
 TYPE_CHECKING = False
@@ -149,11 +148,7 @@ class _Reader:
         return self.column(INT_TYPECODES[width], width, count)
 
     def column(self, code: str, width: int, count: int) -> list[Any]:
-        column = array(code)
-        column.frombytes(self.take(width * count))
-        if not LITTLE:
-            column.byteswap()
-        return column.tolist()
+        return list(unpack(f"<{count}{code}", self.take(width * count)))
 
     def floats(self, count: int) -> list[float]:
         return self.column("d", 8, count)

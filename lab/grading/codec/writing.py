@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import sys
-from array import array
-from collections import deque
 from itertools import chain, islice
+from struct import pack
 
-from lab.grading.codec.common import FLOAT, INT64, INT_COLUMNS, LITTLE, MAX_DEPTH, NUMPY_KINDS, Budget, TooLarge
+from lab.grading.codec.common import FLOAT, INT64, INT_COLUMNS, MAX_DEPTH, NUMPY_KINDS, Budget, TooLarge, deque
 from lab.grading.codec.constructed import CONSTRUCTED, MODULES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     Writer = Callable[[Sequence[Any], list[bytes], Budget, int], None]
 
 REPEAT_FROM = 512
 MAX_REPEATED = 64
-REPEATABLE = frozenset((str, bytes, float))
 
 
 def encode(value: Any, cap: int) -> bytes:
@@ -44,11 +42,11 @@ def _write_block(values: Sequence[Any], out: list[bytes], budget: Budget, depth:
     if depth == 0:
         raise TooLarge(f"the value is nested more than {MAX_DEPTH} deep")
     budget.take(0, len(values))
+    if len(values) >= REPEAT_FROM and type(values[0]) is str and _write_repeated(values, out, budget, depth):
+        return
     kinds = set(map(type, values))
     if len(kinds) == 1:
-        kind = kinds.pop()
-        if not (kind in REPEATABLE and len(values) >= REPEAT_FROM and _write_repeated(values, out, budget, depth)):
-            _write_kind(kind, values, out, budget, depth)
+        _write_kind(kinds.pop(), values, out, budget, depth)
         return
     if len(kinds) > 255:  # noqa: PLR2004 - one byte names the kind
         raise TooLarge("the value holds more than 255 types")
@@ -60,23 +58,31 @@ def _write_block(values: Sequence[Any], out: list[bytes], budget: Budget, depth:
         _write_kind(kind, [value for value in values if type(value) is kind], out, budget, depth)
 
 
-def _write_repeated(values: Sequence[Any], out: list[bytes], budget: Budget, depth: int) -> bool:
-    """Few values, many times: a table and which of them each is. False where they are not so few.
+class _Table(dict):  # type: ignore[type-arg]
+    """Numbers texts as they come; raises KeyError at the first that is none, or is one too many."""
 
-    The host then makes each value once, as the candidate did: Mbpp/255 returns 128 million words, of five.
+    def __missing__(self, value: Any) -> int:
+        if type(value) is not str or len(self) == MAX_REPEATED:
+            raise KeyError
+        self[value] = len(self)
+        return len(self) - 1
+
+
+def _write_repeated(values: Sequence[Any], out: list[bytes], budget: Budget, depth: int) -> bool:
+    """Few texts, many times: a table and which of them each is. False where they are not so few.
+
+    The host then makes each text once, as the candidate did: Mbpp/255 returns 128 million words, of five. What
+    claims to be equal to a text, and is none, crosses as that text.
     """
-    if len(set(values[:REPEAT_FROM])) > MAX_REPEATED:
+    table = _Table()
+    try:
+        index = bytes(map(table.__getitem__, values))
+    except (KeyError, TypeError):
         return False
-    order = dict.fromkeys(values)
-    if len(order) > MAX_REPEATED or 0.0 in order:
-        # -0.0 is equal to 0.0, and would become it
-        return False
-    for index, value in enumerate(order):
-        order[value] = index
-    budget.take(len(values) + 2, 0)
-    out += b"R", bytes((len(order),))
-    _write_block(list(order), out, budget, depth - 1)
-    out.append(bytes(map(order.__getitem__, values)))
+    budget.take(len(index) + 2, 0)
+    out += b"R", bytes((len(table),))
+    _write_block(list(table), out, budget, depth - 1)
+    out.append(index)
     return True
 
 
@@ -158,11 +164,8 @@ def _write_ints(values: Sequence[int], out: list[bytes], budget: Budget, _depth:
     out += [value.to_bytes(size, "little", signed=True) for value, size in zip(values, sizes, strict=True)]
 
 
-def _column(code: str, values: Iterable[Any]) -> bytes:
-    column = array(code, values)
-    if not LITTLE:
-        column.byteswap()
-    return column.tobytes()
+def _column(code: str, values: Sequence[Any]) -> bytes:
+    return pack(f"<{len(values)}{code}", *values)
 
 
 def _write_floats(values: Sequence[float], out: list[bytes], budget: Budget, _depth: int) -> None:
@@ -172,7 +175,7 @@ def _write_floats(values: Sequence[float], out: list[bytes], budget: Budget, _de
 
 def _write_complexes(values: Sequence[complex], out: list[bytes], budget: Budget, _depth: int) -> None:
     budget.take(16 * len(values), 0)
-    out += b"c", _column("d", chain.from_iterable((value.real, value.imag) for value in values))
+    out += b"c", _column("d", [part for value in values for part in (value.real, value.imag)])
 
 
 def _write_strings(values: Sequence[str], out: list[bytes], budget: Budget, _depth: int) -> None:
