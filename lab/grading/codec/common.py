@@ -11,18 +11,6 @@ else:
     # importing the collections module costs a millisecond of every start
     from _collections import deque
 
-    "FLOAT",
-    "INT64",
-    "INT_COLUMNS",
-    "MAX_DEPTH",
-    "NUMPY_KINDS",
-    "Budget",
-    "Malformed",
-    "Opaque",
-    "TooLarge",
-    "deque",
-]
-
 MAX_DEPTH = 100
 FLOAT = Struct("<d")
 INT64 = range(-(1 << 63), 1 << 63)
