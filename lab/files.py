@@ -7,12 +7,9 @@ import os
 import shutil
 import stat
 import tempfile
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from lab.errors import LabError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 DISK_ERRORS = {
     errno.ENOSPC: "the disk is full",
@@ -40,9 +37,9 @@ def write_atomic(path: Path, data: bytes | str, *, mode: int = 0o644) -> None:
             with os.fdopen(descriptor, "wb") as out:
                 out.write(payload)
                 os.fchmod(out.fileno(), mode)
-            os.replace(name, path)
+            Path(name).replace(path)
         except BaseException:
-            os.unlink(name)
+            Path(name).unlink()
             raise
     except OSError as error:
         raise disk_error(path, error) from error
@@ -63,8 +60,8 @@ def replace_folder(new: Path, target: Path) -> None:
     if aside.exists():
         shutil.rmtree(aside)
     if target.exists():
-        os.replace(target, aside)
-    os.replace(new, target)
+        target.replace(aside)
+    new.replace(target)
     shutil.rmtree(aside, ignore_errors=True)
 
 

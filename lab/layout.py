@@ -175,4 +175,3 @@ def find_root(chosen: str | None, environment_root: str | None, start: Path | No
         if (folder / "evals").is_dir():
             return Root(folder)
     return Root(here)
-

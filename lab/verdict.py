@@ -10,7 +10,7 @@ from typing import Any
 class Status(enum.StrEnum):
     """The outcomes that design fixes; `infra` is the only one that is not scored."""
 
-    PASS = "pass"
+    PASS = "pass"  # noqa: S105 - a verdict, no secret
     WRONG = "wrong"
     ERROR = "error"
     TIMEOUT = "timeout"

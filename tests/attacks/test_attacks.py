@@ -200,6 +200,7 @@ def assert_quiet(verdict: Verdict, printed: str) -> None:
         assert text.isprintable(), text
         assert len(text) <= MAX_REASON_CHARS
         text.encode("utf-8")
+    assert 0 <= verdict.cpu_s <= ANSWER_LIMIT_S, "a clock that is not the host's"
     assert f"exit code {watch.FUSE_CODE}" not in verdict.reason, "not in a process namespace of its own"
 
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections import deque as deque  # noqa: PLC0414 - this is where both directions take it from
 else:
     # importing the collections module costs a millisecond of every start
-    from _collections import deque
+    from _collections import deque  # noqa: F401 - as above
 
 MAX_DEPTH = 100
 FLOAT = Struct("<d")
