@@ -8,14 +8,11 @@ values is left for the next.
 from __future__ import annotations
 
 import _socket
-import array
 import gc
 import marshal
 import os
 import resource
-import signal
 import sys
-from contextlib import suppress
 from mmap import mmap
 from struct import Struct
 
@@ -30,6 +27,9 @@ if TYPE_CHECKING:
 PROGRESS = Struct("<Q")
 PROGRESS_BYTES = 4096
 SIZE = Struct("<Q")
+INT = Struct("i")
+SIGKILL = 9
+"""Like the signal module's, whose import would cost a millisecond of every check.sh."""
 MAX_MESSAGE_BYTES = 1 << 16
 DESCRIPTORS = 2
 CANDIDATE_ENDED = "ended"
@@ -53,9 +53,7 @@ class Control:
         """The next message and the descriptors that came with it; None at the end."""
         room = _socket.CMSG_SPACE(DESCRIPTORS * 4)
         head, ancillary, _, _ = self.socket.recvmsg(SIZE.size, room)
-        descriptors = array.array("i")
-        for _, _, data in ancillary:
-            descriptors.frombytes(data)
+        descriptors = [number for _, _, data in ancillary for (number,) in INT.iter_unpack(data)]
         while head and len(head) < SIZE.size:
             head += self.socket.recv(SIZE.size - len(head))
         if not head:
@@ -68,7 +66,7 @@ class Control:
             if not got:
                 return None, []
             view = view[got:]
-        return marshal.loads(body), descriptors.tolist()  # noqa: S302 - the supervisor wrote it
+        return marshal.loads(body), descriptors  # noqa: S302 - the supervisor wrote it
 
     def send(self, message: dict[str, Any]) -> None:
         """Say something to the supervisor, by the codec: a hostile test may write to this socket as well."""
@@ -113,16 +111,25 @@ def _prepare_numpy(site_packages: str, *, warm: bool) -> str | None:
         gc.collect()
         gc.freeze()
         return None
-    # two tests of three never touch numpy, whose import is most of a check.sh's time
-    from importlib.util import LazyLoader, find_spec, module_from_spec  # noqa: PLC0415
-
-    spec = find_spec("numpy")
-    if spec is not None and spec.loader is not None:
-        spec.loader = LazyLoader(spec.loader)
-        module = module_from_spec(spec)
-        sys.modules["numpy"] = module
-        spec.loader.exec_module(module)
+    sys.modules["numpy"] = LateNumpy("numpy")
     return None
+
+
+class NoArray:
+    """Stands for the types of arrays and scalars while numpy is not imported: until then nothing can be one."""
+
+
+class LateNumpy(type(sys)):  # type: ignore[misc]
+    """numpy, imported when more of it is asked for than whether a value is an array: most of a check.sh's time."""
+
+    def __getattr__(self, name: str) -> Any:
+        if sys.modules.get("numpy") is self:
+            if name in {"ndarray", "generic"}:
+                return NoArray
+            del sys.modules["numpy"]
+        import numpy as np  # noqa: PLC0415
+
+        return getattr(np, name)
 
 
 def _hide() -> None:
@@ -137,8 +144,10 @@ def _hide() -> None:
 
 def _sweep() -> None:
     """In a namespace of its own: end whatever a test left behind."""
-    with suppress(ProcessLookupError):
-        os.kill(-1, signal.SIGKILL)
+    try:
+        os.kill(-1, SIGKILL)
+    except ProcessLookupError:
+        return
 
 
 def _serve_task(control: Control, progress: mmap, task: dict[str, Any], broken: str | None) -> None:
@@ -218,8 +227,10 @@ class Proxy:
 
     def next(self) -> None:
         """Have the candidate's process load the next of lab's own texts."""
-        with suppress(OSError):  # it is gone: waiting for its answer will tell
+        try:
             wire.send(self.write, wire.NEXT)
+        except OSError:
+            return  # it is gone: waiting for its answer will tell
 
     def load(self) -> None:
         """Wait until solution.py is imported; raises CandidateFailed where it cannot be."""

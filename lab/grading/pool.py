@@ -14,6 +14,7 @@ import threading
 from typing import TYPE_CHECKING, Self
 
 from lab.errors import LabError
+from lab.grading.judge_process import JudgeProcess
 from lab.grading.supervise import Candidate
 from lab.grading.worker import Worker
 
@@ -31,7 +32,7 @@ class Pool:
     """Grades jobs on `jobs` workers. Use as a context manager; leaving it ends every process it started.
 
     `grade_timeout` replaces the wall limit (seconds) of every task. `warm` has each judge import numpy at once,
-    which pays from the second job on.
+    which pays from the second job on. `judge` and `candidate` are ones that the caller started ahead of need.
     """
 
     def __init__(
@@ -43,6 +44,8 @@ class Pool:
         isolation: Isolation,
         grade_timeout: float | None = None,
         warm: bool = True,
+        judge: JudgeProcess | None = None,
+        candidate: Candidate | None = None,
     ) -> None:
         self.venv, self.suite, self.isolation, self.warm = venv, suite, isolation, warm
         self.grade_timeout = grade_timeout
@@ -50,7 +53,8 @@ class Pool:
         self._waiting: collections.deque[Job] = collections.deque()
         self._alone: collections.deque[Job] = collections.deque()
         self._workers: list[Worker] = []
-        self._spares: collections.deque[Candidate] = collections.deque()
+        self._judges = collections.deque([judge] if judge else [])
+        self._spares = collections.deque([candidate] if candidate else [])
         self._selector = selectors.DefaultSelector()
         self._lock = threading.Lock()
         self._closing = False
@@ -129,15 +133,22 @@ class Pool:
         for worker in self._workers:
             if worker.job is None:
                 return worker
-        worker = Worker(self)
+        judge = self._judges.popleft() if self._judges else self._start_judge()
+        worker = Worker(self, judge)
         self._workers.append(worker)
-        self._selector.register(worker.control, selectors.EVENT_READ, worker)
+        self._selector.register(judge.control, selectors.EVENT_READ, worker)
         return worker
 
-    def replace_control(self, old: int, worker: Worker) -> None:
-        """A worker's judge was started anew: listen to its new socket."""
-        self._selector.unregister(old)
-        self._selector.register(worker.control, selectors.EVENT_READ, worker)
+    def _start_judge(self) -> JudgeProcess:
+        return JudgeProcess(self.isolation, self.venv, warm=self.warm)
+
+    def replace_judge(self, old: JudgeProcess, worker: Worker) -> JudgeProcess:
+        """Another judge for a worker that lost its own."""
+        self._selector.unregister(old.control)
+        old.end()
+        judge = self._start_judge()
+        self._selector.register(judge.control, selectors.EVENT_READ, worker)
+        return judge
 
     def take_candidate(self) -> Candidate:
         """A started candidate. One is kept ahead of need, so that its start-up overlaps with judging."""
@@ -154,6 +165,8 @@ class Pool:
     def _end_all(self) -> None:
         for worker in self._workers:
             worker.end()
+        for judge in self._judges:
+            judge.end()
         for spare in self._spares:
             spare.end()
         self._selector.close()

@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-import marshal
-import os
-import socket
 import time
-from mmap import mmap
 from typing import TYPE_CHECKING, Any
 
-from lab.grading import codec
 from lab.grading.job import Graded, Job
-from lab.grading.judge import MAX_MESSAGE_BYTES, PROGRESS, PROGRESS_BYTES, SIZE
-from lab.grading.sandbox import start_judge
-from lab.grading.supervise import Candidate, scratch_file
+from lab.grading.judge_process import JudgeLost, JudgeProcess
 from lab.grading.verdicts import JUDGE_FAILED, WALL, Outcome, outcome_of, verdict_of
 from lab.grading.work import Work
 from lab.verdict import Status
 
 if TYPE_CHECKING:
     from lab.grading.pool import Pool
+    from lab.grading.supervise import Candidate
 
-SEND_TIMEOUT_S = 30.0
 JUDGE_CPU_S = 120.0
 """What a judge may use beside its candidate's limit: the largest hidden test needs a tenth of it."""
 JUDGE_WALL_S = 600.0
@@ -31,29 +24,16 @@ JUDGE_WALL_S = 600.0
 class Worker:
     """Grades one job at a time; every method runs in the pool's thread."""
 
-    def __init__(self, pool: Pool) -> None:
+    def __init__(self, pool: Pool, judge: JudgeProcess) -> None:
         self._pool = pool
+        self.judge = judge
         self.job: Job | None = None
         self._candidate: Candidate | None = None
         self._outcomes: list[Outcome] = []
         self._sample = 0
         self._expected_outcomes = 0
         self._override: tuple[str, str] | None = None
-        self._heard = bytearray()
         self._last_word_at = 0.0
-        self._progress_file = scratch_file("progress")
-        os.ftruncate(self._progress_file, PROGRESS_BYTES)
-        self._progress = mmap(self._progress_file, PROGRESS_BYTES)
-        self._start_judge()
-
-    def _start_judge(self) -> None:
-        self.control, inner = socket.socketpair()
-        with inner:
-            self._judge = start_judge(
-                self._pool.isolation, self._pool.venv, inner.fileno(), self._progress_file, warm=self._pool.warm
-            )
-        self.control.settimeout(SEND_TIMEOUT_S)
-        self._heard.clear()
 
     def begin(self, job: Job) -> None:
         """Start a job; the worker is idle again when `job` is None."""
@@ -63,7 +43,7 @@ class Worker:
         # before the judge is told, so that the candidate's start overlaps with the parsing of the test
         candidate = self._pool.take_candidate()
         try:
-            self._send(
+            self.judge.send(
                 {
                     "test": job.exam.test,
                     "entry_point": task.entry_point,
@@ -71,9 +51,9 @@ class Worker:
                     "value_bytes": task.limits.value_bytes,
                 }
             )
-        except OSError:
+        except JudgeLost as lost:
             candidate.end()
-            self._judge_failed("the judge does not answer")
+            self._judge_lost(lost)
             return
         self._start_sample(candidate)
 
@@ -84,61 +64,30 @@ class Worker:
         limits = task.limits
         self._candidate, self._override = candidate, None
         self._expected_outcomes = len(self._outcomes) + len(works)
-        self._progress[: PROGRESS.size] = PROGRESS.pack(1)
+        self.judge.word = 1
         candidate.go(works, task.entry_point, limits, [str(self._pool.venv.site_packages)])
         last = job.together or self._sample == len(job.works) - 1
         message = {"count": len(works), "judge_cpu_s": JUDGE_CPU_S + limits.cpu_s, "last": last}
         try:
-            self._send(message, (candidate.to_candidate, candidate.from_candidate))
-        except OSError:
-            self._judge_failed("the judge does not answer")
+            self.judge.send(message, (candidate.to_candidate, candidate.from_candidate))
+        except JudgeLost as lost:
+            self._judge_lost(lost)
             return
         # the judge has them now; its end of the pipes must be the only one
         candidate.close_pipes()
 
-    def _send(self, message: dict[str, Any], descriptors: tuple[int, ...] = ()) -> None:
-        body = marshal.dumps(message)
-        head = SIZE.pack(len(body))
-        if descriptors:
-            socket.send_fds(self.control, [head], descriptors)
-        else:
-            self.control.sendall(head)
-        self.control.sendall(body)
-
-    # ---- what the judge says
-
     def hear(self) -> None:
-        """Take in what the judge sent; called when its socket is readable."""
+        """Take in what the judge said; called when its socket is readable."""
         try:
-            data = self.control.recv(MAX_MESSAGE_BYTES, socket.MSG_DONTWAIT)
-        except BlockingIOError:
-            return
-        except OSError:
-            data = b""
-        if not data:
-            self._judge_failed("the judge ended")
-            return
-        self._heard += data
-        self._last_word_at = time.monotonic()
-        while len(self._heard) >= SIZE.size:
-            (size,) = SIZE.unpack_from(self._heard)
-            if size > MAX_MESSAGE_BYTES:
-                self._judge_failed("the judge spoke in another form")
-                return
-            if len(self._heard) < SIZE.size + size:
-                return
-            body = bytes(self._heard[SIZE.size : SIZE.size + size])
-            del self._heard[: SIZE.size + size]
-            try:
-                message = codec.decode(body, MAX_MESSAGE_BYTES)
-            except (codec.Malformed, codec.TooLarge):
-                message = None
-            if not isinstance(message, dict) or self.job is None:
-                self._judge_failed("the judge spoke in another form")
-                return
-            self._take(message)
+            for message in self.judge.hear():
+                self._last_word_at = time.monotonic()
+                self._take(message)
+        except JudgeLost as lost:
+            self._judge_lost(lost)
 
     def _take(self, message: dict[str, Any]) -> None:
+        if self.job is None:
+            raise JudgeLost("the judge spoke out of turn")
         kind = message.get("kind")
         if kind == "outcome" and len(self._outcomes) < self._expected_outcomes:
             self._outcomes.append(self._outcome(message))
@@ -149,13 +98,13 @@ class Worker:
         elif kind == "task-done" and self._expected_outcomes == len(self._current().works):
             self._task_done()
         else:
-            self._judge_failed("the judge spoke out of turn")
+            raise JudgeLost("the judge spoke out of turn")
 
     def _outcome(self, message: dict[str, Any]) -> Outcome:
         candidate = self._candidate
         if candidate is None:
             return Outcome(JUDGE_FAILED, "the judge spoke out of turn")
-        candidate.look(self._word())
+        candidate.look(self.judge.word)
         ending = candidate.how_it_ended() if message.get("status") == "ended" and self._override is None else ""
         seen = {key: value for key, value in message.items() if isinstance(key, str) and isinstance(value, int)}
         return outcome_of(message, candidate.measured(seen), self._override, ending)
@@ -177,20 +126,14 @@ class Worker:
         self._outcomes += [Outcome(JUDGE_FAILED, why)] * missing
         self._end_candidate()
 
-    def _judge_failed(self, why: str) -> None:
-        """Start another judge; what the job still waits for has no verdict from this one."""
-        job = self.job
+    def _judge_lost(self, lost: JudgeLost) -> None:
+        """Take another judge; what the job still waits for has no verdict from this one."""
         self._end_candidate()
-        old = self.control.fileno()
-        self._judge.end()
-        control = self.control
-        self._start_judge()
-        self._pool.replace_control(old, self)
-        control.close()
+        self.judge = self._pool.replace_judge(self.judge, self)
+        job, outcomes = self.job, self._outcomes
+        self.job, self._outcomes = None, []
         if job is not None:
-            outcomes = self._outcomes
-            outcomes += [Outcome(JUDGE_FAILED, why)] * (len(job.works) - len(outcomes))
-            self.job, self._outcomes = None, []
+            outcomes += [Outcome(JUDGE_FAILED, str(lost))] * (len(job.works) - len(outcomes))
             settle(self._pool, job, outcomes)
 
     # ---- clocks
@@ -199,7 +142,7 @@ class Worker:
         """Look at the clocks of what runs; called at least every TICK_S while anything does."""
         if self.job is None:
             return
-        word = self._word()
+        word = self.judge.word
         candidate = self._candidate
         if candidate is not None and self._override is None:
             candidate.look(word)
@@ -210,16 +153,12 @@ class Worker:
         if word % 2 == 1 and self._override is None:
             self._last_word_at = time.monotonic()
         elif time.monotonic() - self._last_word_at > JUDGE_WALL_S:
-            self._judge_failed(f"the judge took more than {JUDGE_WALL_S:g} s")
+            self._judge_lost(JudgeLost(f"the judge took more than {JUDGE_WALL_S:g} s"))
 
     def _limits(self) -> Any:
         limits = self._current().exam.task.limits
         wall_s = self._pool.grade_timeout
         return limits if wall_s is None else dataclasses.replace(limits, wall_s=wall_s)
-
-    def _word(self) -> int:
-        (word,) = PROGRESS.unpack_from(self._progress)
-        return int(word)
 
     def _current(self) -> Job:
         if self.job is None:
@@ -234,10 +173,7 @@ class Worker:
     def end(self) -> None:
         """End the judge and the candidate."""
         self._end_candidate()
-        self._judge.end()
-        self.control.close()
-        self._progress.close()
-        os.close(self._progress_file)
+        self.judge.end()
 
 
 def settle(pool: Pool, job: Job, outcomes: list[Outcome]) -> None:
