@@ -26,6 +26,7 @@ CPU_SLACK_S = 2
 
 def main(read_descriptor: int, write_descriptor: int, payload_descriptor: int) -> None:
     """Wait for the word to go, read the payload, load, answer until the judge hangs up."""
+    os.write(write_descriptor, wire.BOOTED)
     if not os.read(read_descriptor, 1):
         return
     size = os.fstat(payload_descriptor).st_size

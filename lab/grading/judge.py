@@ -32,7 +32,10 @@ SIGKILL = 9
 """Like the signal module's, whose import would cost a millisecond of every check.sh."""
 MAX_MESSAGE_BYTES = 1 << 16
 DESCRIPTORS = 2
+MEMORY_BYTES = 16 << 30
+"""Address space of a judge: the largest hidden test, with its data twice, needs a third of it."""
 CANDIDATE_ENDED = "ended"
+NOT_STARTED = "not-started"
 
 
 class CandidateFailed(BaseException):
@@ -191,9 +194,7 @@ def _judge(
         if code is None or isinstance(code, str):
             outcome: dict[str, Any] = {"status": "judge", "reason": code}
         else:
-            proxy = Proxy(descriptors, progress, order["value_bytes"])
-            if index:
-                proxy.next()
+            proxy = Proxy(descriptors, progress, order["value_bytes"], first=index == 0)
             outcome = run_test(code, order["entry_point"], proxy, order["cases"]) | proxy.seen()
         control.send({"kind": "outcome", **outcome})
 
@@ -201,13 +202,15 @@ def _judge(
 def _limit(cpu_s: float) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (int(cpu_s), int(cpu_s) + 1))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
 
 
 class Proxy:
     """The function under test, as the hidden test sees it."""
 
-    def __init__(self, descriptors: list[int], progress: mmap, cap: int) -> None:
+    def __init__(self, descriptors: list[int], progress: mmap, cap: int, *, first: bool) -> None:
         self.write, self.read = descriptors
+        self.first = first
         self.progress = progress
         self.cap = cap
         self.calls = 0
@@ -225,15 +228,12 @@ class Proxy:
         """Tell the supervisor, which watches the clocks, whose turn it is and which case runs."""
         self.progress[: PROGRESS.size] = PROGRESS.pack(2 * self.calls + busy)
 
-    def next(self) -> None:
-        """Have the candidate's process load the next of lab's own texts."""
-        try:
-            wire.send(self.write, wire.NEXT)
-        except OSError:
-            return  # it is gone: waiting for its answer will tell
-
     def load(self) -> None:
         """Wait until solution.py is imported; raises CandidateFailed where it cannot be."""
+        if not self.first:
+            self._ask_for_next()
+        elif os.read(self.read, 1) != wire.BOOTED:
+            raise CandidateFailed(NOT_STARTED, "the candidate's process could not be started")
         kind, body = self._receive()
         self._mark(busy=False)
         if kind == wire.UNLOADABLE:
@@ -243,6 +243,13 @@ class Proxy:
         if kind != wire.READY:
             raise CandidateFailed("error", "it spoke out of turn")
         self.loaded = True
+
+    def _ask_for_next(self) -> None:
+        """Have the candidate's process load the next of lab's own texts."""
+        try:
+            wire.send(self.write, wire.NEXT)
+        except OSError:
+            return  # it is gone: waiting for its answer will tell
 
     def __call__(self, /, *arguments: Any, **keywords: Any) -> Any:
         self.arguments, self.keywords = arguments, keywords

@@ -17,11 +17,13 @@ JUDGE_FAILED = "judge"
 """Not a verdict yet: the host side failed, and the reference is asked whose fault that is."""
 WALL = "wall"
 """Not a verdict yet: over the wall limit once. It is graded again, alone, before it stands."""
+NOT_STARTED = "not-started"
+"""Not a verdict yet: nothing of the candidate has run. It is started once more, alone, before that is infra."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """What was seen of one work: `status` is a Status, or one of the two above."""
+    """What was seen of one work: `status` is a Status, or one of the three above."""
 
     status: str
     reason: str
@@ -32,9 +34,14 @@ class Outcome:
     measured: Measured = dataclasses.field(default_factory=Measured)
 
 
+UNSETTLED = {WALL: Status.TIMEOUT, JUDGE_FAILED: Status.INFRA, NOT_STARTED: Status.INFRA}
+"""What becomes of a status that is no verdict, when the second look did not settle it."""
+SAID_BY_JUDGES = frozenset((Status.PASS, Status.WRONG, Status.ERROR, Status.MEMORY, JUDGE_FAILED, NOT_STARTED))
+
+
 def verdict_of(exam: Exam, work: Work, outcome: Outcome, isolation: Isolation, grader: str) -> Verdict:
     """The record of one graded work."""
-    status = {WALL: Status.TIMEOUT, JUDGE_FAILED: Status.INFRA}.get(outcome.status) or Status(outcome.status)
+    status = UNSETTLED.get(outcome.status) or Status(outcome.status)
     task = exam.task
     return Verdict(
         status=status,
@@ -78,17 +85,17 @@ def outcome_of(message: dict[str, Any], measured: Measured, override: tuple[str,
         status, reason = override
     elif status == "ended":
         status, reason = Status.ERROR, f"{ending} before it answered"
-    elif status not in {Status.PASS, Status.WRONG, Status.ERROR, Status.MEMORY, JUDGE_FAILED}:
+    elif status not in SAID_BY_JUDGES:
         status, reason = JUDGE_FAILED, "the judge spoke in another form"
     expected = message.get("expected")
     call = message.get("call")
     if status in {Status.ERROR, Status.MEMORY, Status.TIMEOUT, WALL} and calls and isinstance(call, str):
-        reason = f"{call} {reason}"
+        reason = f"{call} {reason}" if reason.startswith("raised ") else f"{call}: {reason}"
     return Outcome(
         status,
         reason,
         calls,
-        failing=status not in {Status.PASS, JUDGE_FAILED},
+        failing=status not in {Status.PASS, JUDGE_FAILED, NOT_STARTED},
         expected=expected if isinstance(expected, str) else None,
         measured=measured,
     )

@@ -18,6 +18,8 @@ NEXT = b"n"
 """Load the next of lab's own trusted texts."""
 
 # candidate to judge
+BOOTED = b"B"
+"""One byte alone, before anything of the candidate's own has run: what fails before it is lab's fault."""
 READY = b"R"
 VALUE = b"V"
 RAISED = b"E"

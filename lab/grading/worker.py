@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lab.grading.job import Graded, Job
 from lab.grading.judge_process import JudgeLost, JudgeProcess
-from lab.grading.verdicts import JUDGE_FAILED, WALL, Outcome, outcome_of, verdict_of
+from lab.grading.verdicts import JUDGE_FAILED, NOT_STARTED, WALL, Outcome, outcome_of, verdict_of
 from lab.grading.work import Work
 from lab.verdict import Status
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 JUDGE_CPU_S = 120.0
 """What a judge may use beside its candidate's limit: the largest hidden test needs a tenth of it."""
 JUDGE_WALL_S = 600.0
+ENDED_WALL_S = 5.0
+"""How long a judge may take to see that the candidate was ended. A daemon that left it may hold the pipe open."""
 
 
 class Worker:
@@ -123,8 +125,15 @@ class Worker:
     def _fill(self, why: str) -> None:
         """Give what the judge should have spoken of, and did not, an outcome all the same."""
         missing = self._expected_outcomes - len(self._outcomes)
-        self._outcomes += [Outcome(JUDGE_FAILED, why)] * missing
+        self._outcomes += [self._unsaid(why)] * missing
         self._end_candidate()
+
+    def _unsaid(self, why: str) -> Outcome:
+        """The outcome of a work that no judge spoke of: what it was ended for, if it was."""
+        if self._override is not None:
+            status, reason = self._override
+            return Outcome(status, reason)
+        return Outcome(JUDGE_FAILED, why)
 
     def _judge_lost(self, lost: JudgeLost) -> None:
         """Take another judge; what the job still waits for has no verdict from this one."""
@@ -133,7 +142,7 @@ class Worker:
         job, outcomes = self.job, self._outcomes
         self.job, self._outcomes = None, []
         if job is not None:
-            outcomes += [Outcome(JUDGE_FAILED, str(lost))] * (len(job.works) - len(outcomes))
+            outcomes += [self._unsaid(str(lost))] * (len(job.works) - len(outcomes))
             settle(self._pool, job, outcomes)
 
     # ---- clocks
@@ -149,11 +158,13 @@ class Worker:
             excess = candidate.excess(self._limits())
             if excess is not None:
                 self._override = excess
+                self._last_word_at = time.monotonic()
                 candidate.end()
-        if word % 2 == 1 and self._override is None:
-            self._last_word_at = time.monotonic()
-        elif time.monotonic() - self._last_word_at > JUDGE_WALL_S:
-            self._judge_lost(JudgeLost(f"the judge took more than {JUDGE_WALL_S:g} s"))
+            elif word % 2 == 1:
+                self._last_word_at = time.monotonic()
+        patience_s = JUDGE_WALL_S if self._override is None else ENDED_WALL_S
+        if time.monotonic() - self._last_word_at > patience_s:
+            self._judge_lost(JudgeLost(f"the judge took more than {patience_s:g} s"))
 
     def _limits(self) -> Any:
         limits = self._current().exam.task.limits
@@ -183,7 +194,7 @@ def settle(pool: Pool, job: Job, outcomes: list[Outcome]) -> None:
     for index, (work, outcome) in enumerate(zip(job.works, outcomes, strict=True)):
         verdict = verdict_of(job.exam, work, outcome, pool.isolation, pool.venv.grader)
         graded.append(Graded(verdict, outcome.measured))
-        if outcome.status == WALL and not job.solo and not job.together:
+        if outcome.status in {WALL, NOT_STARTED} and not job.solo and not job.together:
             looks.append((index, Job(job.exam, (work,), solo=True)))
         elif outcome.status == JUDGE_FAILED and job.exam.reference:
             # without a reference of its own, so that this look is the last
