@@ -334,7 +334,7 @@ def _refused(entry_point: str, proxy: Proxy, error: BaseException) -> dict[str, 
     if not proxy.answered:
         return {"status": "judge", "reason": f"the hidden test failed by itself: {_error(error)}"}
     case = _case(entry_point, proxy, error)
-    reason = f"{case['call']} returned {case['returned']}"
+    reason = f"returned {case['returned']}"
     if not isinstance(error, AssertionError):
         reason += f", which cannot be compared ({_error(error)})"
     return {"status": "wrong", "reason": reason, **case}

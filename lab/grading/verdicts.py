@@ -89,8 +89,8 @@ def outcome_of(message: dict[str, Any], measured: Measured, override: tuple[str,
         status, reason = JUDGE_FAILED, "the judge spoke in another form"
     expected = message.get("expected")
     call = message.get("call")
-    if status in {Status.ERROR, Status.MEMORY, Status.TIMEOUT, WALL} and calls and isinstance(call, str):
-        reason = f"{call} {reason}" if reason.startswith("raised ") else f"{call}: {reason}"
+    if status not in {Status.PASS, JUDGE_FAILED, NOT_STARTED} and calls and isinstance(call, str):
+        reason = f"{call} {reason}" if reason.startswith(("raised ", "returned ")) else f"{call}: {reason}"
     return Outcome(
         status,
         reason,
