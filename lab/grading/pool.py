@@ -14,6 +14,7 @@ import threading
 from typing import TYPE_CHECKING, Self
 
 from lab.errors import LabError
+from lab.grading import cgroup
 from lab.grading.judge_process import JudgeProcess
 from lab.grading.supervise import Candidate
 from lab.grading.worker import Worker
@@ -169,6 +170,7 @@ class Pool:
             judge.end()
         for spare in self._spares:
             spare.end()
+        cgroup.remove_all()
         self._selector.close()
         with self._lock:
             waiting = [*self._waiting, *self._alone]

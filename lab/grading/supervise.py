@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import functools
 import marshal
 import os
 import signal
@@ -11,10 +12,11 @@ import tempfile
 import time
 from typing import TYPE_CHECKING
 
+from lab.grading import cgroup
 from lab.grading.isolation import Isolation
 from lab.grading.limits import Measured
 from lab.grading.sandbox import SCRATCH_BYTES, start_candidate
-from lab.grading.usage import Usage, first_child, peak_mb, tree_usage
+from lab.grading.usage import Usage, first_child, folder_bytes, peak_mb, tree_usage, user_tasks
 from lab.process import has_ended
 
 if TYPE_CHECKING:
@@ -25,6 +27,11 @@ if TYPE_CHECKING:
     from lab.tasks import Limits
 
 MAX_PROCESSES = 128
+MAX_TASKS = 1024
+"""Processes with their threads; a thread's usual stack lets far fewer fit into the address space."""
+USER_TASKS = 4096
+"""What a user may start beside what ran before: a stop for storms, so far off that no innocent runs into it."""
+SCRATCH_LOOK_S = 0.5
 F_SETPIPE_SZ = 1031
 PIPE_BYTES = 1 << 20
 GRACE_S = 0.1
@@ -42,20 +49,25 @@ class Candidate:
         with contextlib.suppress(OSError):  # a user has only so many large pipes
             fcntl.fcntl(write, F_SETPIPE_SZ, PIPE_BYTES)
         self.payload = scratch_file("work")
+        self.group = cgroup.take()
+        entrances = self.group.entrances() if self.group else []
         try:
-            self.held = start_candidate(isolation, venv, (read, write, self.payload))
+            self.held = start_candidate(isolation, venv, (read, write, self.payload, *entrances))
         except BaseException:
             self.close_pipes()
+            self._leave_group()
             raise
         finally:
-            os.close(read)
-            os.close(write)
+            for descriptor in (read, write, *entrances):
+                os.close(descriptor)
         self.started_at = 0.0
         self.usage = Usage()
         self.case_marker = -1
         self.case_start_cpu_s = 0.0
         self.waited_s = 0.0
         self.seen_at = 0.0
+        self.scratch_bytes = 0
+        self.scratch_seen_at = 0.0
 
     def _first_process(self) -> int | None:
         """The process that all others of the candidate descend from, as the host numbers it.
@@ -74,8 +86,11 @@ class Candidate:
             "cpu_s": limits.cpu_s,
             "memory_bytes": limits.memory_mb << 20,
             "file_bytes": SCRATCH_BYTES,
+            "tasks": _user_task_limit(),
             "value_bytes": limits.value_bytes,
         }
+        if self.group is not None:
+            self.group.limit(limits.memory_mb << 20, MAX_TASKS)
         data = memoryview(marshal.dumps(payload))
         while data:
             data = data[os.write(self.payload, data) :]
@@ -93,15 +108,18 @@ class Candidate:
         first = self._first_process()
         if first is not None:
             self.usage = tree_usage(first)
+        if self.held.scratch is not None and now - self.scratch_seen_at > SCRATCH_LOOK_S:
+            # in a sandbox the file system itself has that size
+            self.scratch_bytes = folder_bytes(self.held.scratch, SCRATCH_BYTES + 1)
+            self.scratch_seen_at = now
         if progress != self.case_marker:
             self.case_marker, self.case_start_cpu_s = progress, self.usage.cpu_s
 
     def excess(self, limits: Limits) -> tuple[str, str] | None:
         """The limit it is over, as status and reason; None while it keeps within all of them."""
-        if self.usage.processes > MAX_PROCESSES:
-            return "error", f"ran more than {MAX_PROCESSES} processes at once"
-        if self.usage.resident_mb > limits.memory_mb:
-            return "memory", f"over its memory limit of {limits.memory_mb} MiB"
+        held = self.excess_of_size(limits)
+        if held is not None:
+            return held
         if self.usage.cpu_s > limits.cpu_s:
             return "timeout", f"over its CPU limit of {limits.cpu_s:g} s"
         if self.case_marker % 2 == 1 and self.usage.cpu_s - self.case_start_cpu_s > limits.case_cpu_s:
@@ -109,6 +127,18 @@ class Candidate:
             return "timeout", f"over its CPU limit of {limits.case_cpu_s:g} s for {what}"
         if self.waited_s > limits.wall_s:
             return "wall", f"over its wall limit of {limits.wall_s:g} s"
+        return None
+
+    def excess_of_size(self, limits: Limits) -> tuple[str, str] | None:
+        """The same, without the clocks: what it was caught at, or what the kernel has had to hold it from."""
+        if self.usage.processes > MAX_PROCESSES:
+            return "error", f"ran more than {MAX_PROCESSES} processes at once"
+        if self.usage.threads > MAX_TASKS or (self.group and self.group.ran_out_of_tasks()):
+            return "error", f"ran more than {MAX_TASKS} threads and processes at once"
+        if self.usage.resident_mb > limits.memory_mb or (self.group and self.group.ran_out_of_memory()):
+            return "memory", f"over its memory limit of {limits.memory_mb} MiB"
+        if self.scratch_bytes > SCRATCH_BYTES:
+            return "error", f"wrote more than {SCRATCH_BYTES >> 20} MiB of files"
         return None
 
     def measured(self, seen: dict[str, int]) -> Measured:
@@ -151,6 +181,17 @@ class Candidate:
                 os.kill(first, signal.SIGKILL)
         self.close_pipes()
         self.held.end()
+        self._leave_group()
+
+    def _leave_group(self) -> None:
+        if self.group is not None:
+            self.group.release()
+            self.group = None
+
+
+@functools.cache
+def _user_task_limit() -> int:
+    return user_tasks(os.getuid()) + USER_TASKS
 
 
 def scratch_file(name: str) -> int:

@@ -11,21 +11,24 @@ import os
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 MIB = 1 << 20
+STAT_BLOCK_BYTES = 512
+"""The unit of st_blocks, whatever the file system's own blocks are."""
 MAX_SEEN = 2000
 
 
 @dataclasses.dataclass(frozen=True)
 class Usage:
-    """CPU seconds (of the dead that were waited for, too), resident MiB, and how many processes live."""
+    """CPU seconds (of the dead that were waited for, too), resident MiB, and how many processes and threads live."""
 
     cpu_s: float = 0.0
     resident_mb: float = 0.0
     processes: int = 0
+    threads: int = 0
 
 
 def tree_usage(pid: int) -> Usage:
     """Sum over a process and all its descendants; what has ended meanwhile counts as nothing."""
-    ticks, resident, count = 0, 0, 0
+    ticks, resident, count, threads = 0, 0, 0, 0
     waiting = [pid]
     while waiting and count < MAX_SEEN:
         current = waiting.pop()
@@ -37,11 +40,48 @@ def tree_usage(pid: int) -> Usage:
                 waiting += map(int, children.read().split())
         except OSError:
             continue
-        # utime, stime, cutime, cstime; rss: fields 14 to 17 and 24 of proc(5), counted from 1
+        # utime, stime, cutime, cstime; num_threads; rss: fields 14 to 17, 20 and 24 of proc(5), counted from 1
         ticks += sum(map(int, fields[11:15]))
+        threads += int(fields[17])
         resident += int(fields[21])
         count += 1
-    return Usage(ticks / TICKS_PER_S, resident * PAGE_BYTES / MIB, count)
+    return Usage(ticks / TICKS_PER_S, resident * PAGE_BYTES / MIB, count, threads)
+
+
+def folder_bytes(folder: str, enough: int) -> int:
+    """What the files below a folder take on the disk, each at least a page; no link is followed.
+
+    Counting ends at `enough`, so however many files there are, it takes no longer than for those.
+    """
+    total = 0
+    waiting = [folder]
+    while waiting and total < enough:
+        try:
+            with os.scandir(waiting.pop()) as entries:
+                for entry in entries:
+                    status = entry.stat(follow_symlinks=False)
+                    total += max(PAGE_BYTES, status.st_blocks * STAT_BLOCK_BYTES)
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+                    if total >= enough:
+                        break
+        except OSError:  # gone, or closed to us too
+            continue
+    return total
+
+
+def user_tasks(user: int) -> int:
+    """How many processes and threads a user has on this machine: what RLIMIT_NPROC counts."""
+    count = 0
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit():
+            try:
+                if entry.stat().st_uid == user:
+                    with open(f"{entry.path}/stat", "rb") as stat:
+                        count += int(stat.read().rpartition(b")")[2].split()[17])
+            except OSError:
+                continue
+    return count
 
 
 def peak_mb(pid: int) -> float:

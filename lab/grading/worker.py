@@ -107,6 +107,9 @@ class Worker:
         if candidate is None:
             return Outcome(JUDGE_FAILED, "the judge spoke out of turn")
         candidate.look(self.judge.word)
+        if self._override is None:
+            # it may have spoken sooner than the clocks were looked at
+            self._override = candidate.excess_of_size(self._limits())
         ending = candidate.how_it_ended() if message.get("status") == "ended" and self._override is None else ""
         seen = {key: value for key, value in message.items() if isinstance(key, str) and isinstance(value, int)}
         return outcome_of(message, candidate.measured(seen), self._override, ending)
