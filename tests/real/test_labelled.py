@@ -31,11 +31,9 @@ def test_labelled_samples_get_evalpluses_verdicts(proven: Generation, tmp_path: 
     # without the labels: they are not for lab to see
     file = tmp_path / "labelled.jsonl"
     file.write_text("".join(json.dumps({k: s[k] for k in ("task_id", "solution")}) + "\n" for s in labelled))
-    out = tmp_path / "results.jsonl"
-    done = proven.lab("grade", file, "--suite", "evalplus", "--out", out)
-    assert done.code == 0, done
-    header, *records = [json.loads(line) for line in out.read_text().splitlines()]
-    assert header["suite"] == "evalplus"
+    done = proven.lab("run", "replay", "--samples", file, "--suite", "evalplus", "--json")
+    assert done.code == 0, done.err
+    records = sorted((result["verdict"] for result in json.loads(done.out)["results"]), key=lambda one: one["line"])
     assert [record["line"] for record in records] == list(range(1, len(labelled) + 1))
     count: collections.Counter[str] = collections.Counter()
     differ = []

@@ -1,0 +1,1 @@
+"""What scripts/bench and scripts/stability are made of. Standard library only; lab is run as a user runs it."""
