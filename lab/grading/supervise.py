@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from lab.tasks import Limits
 
 MAX_PROCESSES = 128
-MAX_TASKS = 1024
-"""Processes with their threads; a thread's usual stack lets far fewer fit into the address space."""
+MAX_TASKS = 512
+"""Processes with their threads: as many as fit with usual stacks into the address space of most tasks."""
 USER_TASKS = 4096
 """What a user may start beside what ran before: a stop for storms, so far off that no innocent runs into it."""
 SCRATCH_LOOK_S = 0.5

@@ -36,8 +36,11 @@ def tree_usage(pid: int) -> Usage:
             with open(f"/proc/{current}/stat", "rb") as stat:
                 # the name in brackets may hold anything, spaces and brackets too
                 fields = stat.read().rpartition(b")")[2].split()
-            with open(f"/proc/{current}/task/{current}/children", "rb") as children:
-                waiting += map(int, children.read().split())
+            # each thread has a list of the children that it made
+            tasks = os.listdir(f"/proc/{current}/task") if int(fields[17]) > 1 else [str(current)]
+            for task in tasks[:MAX_SEEN]:
+                with open(f"/proc/{current}/task/{task}/children", "rb") as children:
+                    waiting += map(int, children.read().split())
         except OSError:
             continue
         # utime, stime, cutime, cstime; num_threads; rss: fields 14 to 17, 20 and 24 of proc(5), counted from 1
