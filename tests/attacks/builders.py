@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from lab.grading import scratch
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -173,7 +175,9 @@ def _deep_helpers(folder: Path, _secret: Path) -> Built:
         os.close(here)
         here = deeper
     os.close(here)
-    return None
+    closing = contextlib.ExitStack()
+    closing.callback(scratch.remove, str(folder / "deep"))  # pytest itself cannot
+    return closing
 
 
 def _odd_names(folder: Path, _secret: Path) -> Built:
