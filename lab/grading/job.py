@@ -6,6 +6,8 @@ import concurrent.futures
 import dataclasses
 from typing import TYPE_CHECKING
 
+from lab.errors import LabError
+
 if TYPE_CHECKING:
     from lab.grading.exam import Exam
     from lab.grading.limits import Measured
@@ -34,3 +36,8 @@ class Job:
     together: bool = False
     solo: bool = False
     future: concurrent.futures.Future[tuple[Graded, ...]] = dataclasses.field(default_factory=concurrent.futures.Future)
+
+
+def stopped() -> LabError:
+    """What whoever waits for a job is told, where grading ended before it did."""
+    return LabError("grading was stopped", "Run the command again")

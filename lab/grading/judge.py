@@ -28,6 +28,8 @@ PROGRESS = Struct("<Q")
 PROGRESS_BYTES = 4096
 SIZE = Struct("<Q")
 INT = Struct("i")
+SCALARS = frozenset((type(None), bool, int, float, complex, str, bytes))
+CONTAINERS = frozenset((tuple, list, set, frozenset))
 SIGKILL = 9
 """Like the signal module's, whose import would cost a millisecond of every check.sh."""
 MAX_MESSAGE_BYTES = 1 << 16
@@ -35,6 +37,7 @@ DESCRIPTORS = 2
 MEMORY_BYTES = 16 << 30
 """Address space of a judge: the largest hidden test, with its data twice, needs a third of it."""
 CANDIDATE_ENDED = "ended"
+FAILED = frozenset(("wrong", "error", CANDIDATE_ENDED, "judge"))
 NOT_STARTED = "not-started"
 
 
@@ -47,7 +50,7 @@ class CandidateFailed(BaseException):
 
 
 class Control:
-    """The judge's end of the socket to the supervisor: framed marshal messages, descriptors with some of them."""
+    """The judge's end of a socket to the supervisor: framed marshal messages, descriptors with some of them."""
 
     def __init__(self, descriptor: int) -> None:
         self.socket = _socket.socket(fileno=descriptor)
@@ -76,6 +79,9 @@ class Control:
         body = codec.encode(message, MAX_MESSAGE_BYTES)
         self.socket.sendall(SIZE.pack(len(body)) + body)
 
+    def close(self) -> None:
+        self.socket.close()
+
 
 def serve(control_descriptor: int, progress_descriptor: int, site_packages: str, *, warm: bool, alone: bool) -> None:
     """Judge task after task until the supervisor hangs up.
@@ -89,13 +95,16 @@ def serve(control_descriptor: int, progress_descriptor: int, site_packages: str,
     if warm:
         _hide()
     while True:
-        task, _ = control.receive()
-        if task is None:
+        task, descriptors = control.receive()
+        if task is None or not descriptors:
             return
         child = os.fork()
         if child == 0:
-            _serve_task(control, progress, task, broken)
+            # a hostile test must not hold what the next task, with its candidate, comes by
+            control.close()
+            _serve_task(Control(descriptors[0]), progress, task | {"site_packages": site_packages}, broken)
             os._exit(0)
+        os.close(descriptors[0])
         os.waitpid(child, 0)
         if alone:
             _sweep()
@@ -104,17 +113,26 @@ def serve(control_descriptor: int, progress_descriptor: int, site_packages: str,
 
 def _prepare_numpy(site_packages: str, *, warm: bool) -> str | None:
     """Import numpy, at once or when the test first touches it; the reason where the venv's is broken."""
-    if not os.path.isdir(os.path.join(site_packages, "numpy")):
+    if not _has_numpy(site_packages):
         return None
-    if warm:
-        try:
-            import numpy as np  # noqa: F401, PLC0415
-        except Exception as error:  # noqa: BLE001 - whatever a damaged package raises
-            return f"numpy of the grading venv cannot be imported: {type(error).__name__}: {error}"
-        gc.collect()
-        gc.freeze()
+    if not warm:
+        sys.modules["numpy"] = LateNumpy("numpy")
         return None
-    sys.modules["numpy"] = LateNumpy("numpy")
+    broken = _broken_numpy()
+    gc.collect()
+    gc.freeze()
+    return broken
+
+
+def _has_numpy(site_packages: str) -> bool:
+    return os.path.isdir(os.path.join(site_packages, "numpy"))
+
+
+def _broken_numpy() -> str | None:
+    try:
+        from numpy import asarray  # noqa: F401, PLC0415 - a name, for the module alone may be the late one
+    except Exception as error:  # noqa: BLE001 - whatever a damaged package raises
+        return f"numpy of the grading venv cannot be imported: {type(error).__name__}: {error}"
     return None
 
 
@@ -196,6 +214,9 @@ def _judge(
         else:
             proxy = Proxy(descriptors, progress, order["value_bytes"], first=index == 0)
             outcome = run_test(code, order["entry_point"], proxy, order["cases"]) | proxy.seen()
+            if outcome["status"] in FAILED and _has_numpy(order["site_packages"]) and (why := _broken_numpy()):
+                # never the candidate's fault, and its own import of it has failed as well
+                outcome |= {"status": "infra", "reason": why}
         control.send({"kind": "outcome", **outcome})
 
 
@@ -203,6 +224,16 @@ def _limit(cpu_s: float) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (int(cpu_s), int(cpu_s) + 1))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether marshal writes a value as what it is: of an array or a bytearray it would write the bytes."""
+    kind = type(value)
+    if kind in SCALARS:
+        return True
+    if kind is dict:
+        return _is_plain(list(value)) and _is_plain(list(value.values()))
+    return kind in CONTAINERS and (SCALARS.issuperset(map(type, value)) or all(map(_is_plain, value)))
 
 
 class Proxy:
@@ -254,9 +285,9 @@ class Proxy:
     def __call__(self, /, *arguments: Any, **keywords: Any) -> Any:
         self.arguments, self.keywords = arguments, keywords
         self.answered = False
-        try:
+        if _is_plain((arguments, keywords)):
             kind, body = wire.CALL, marshal.dumps((arguments, keywords))
-        except ValueError:
+        else:
             kind, body = wire.CALL_CODED, codec.encode((arguments, keywords), sys.maxsize)
         self.calls += 1
         self._mark(busy=True)

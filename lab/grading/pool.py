@@ -15,15 +15,18 @@ from typing import TYPE_CHECKING, Self
 
 from lab.errors import LabError
 from lab.grading import cgroup
+from lab.grading.job import stopped
 from lab.grading.judge_process import JudgeProcess
 from lab.grading.supervise import Candidate
 from lab.grading.worker import Worker
 
 if TYPE_CHECKING:
     import concurrent.futures
+    from collections.abc import Callable
 
     from lab.grading.isolation import Isolation
     from lab.grading.job import Graded, Job
+    from lab.grading.judge_process import Line
     from lab.grading.site import Venv
 
 TICK_S = 0.05
@@ -103,7 +106,7 @@ class Pool:
                     if key.data is None:
                         os.read(self._wake_read, 4096)
                     else:
-                        key.data.hear()
+                        key.data()
                 for worker in self._workers:
                     worker.tick()
         except BaseException as error:  # noqa: BLE001 - whoever waits must learn of it, whatever it was
@@ -127,8 +130,18 @@ class Pool:
                     job = self._alone.popleft()
                 else:
                     return
-            if job.future.set_running_or_notify_cancel():
-                self._idle_worker().begin(job)
+            self._begin(job)
+
+    def _begin(self, job: Job) -> None:
+        if not job.future.set_running_or_notify_cancel():
+            return
+        try:
+            self._idle_worker().begin(job)
+        except BaseException as error:
+            # no worker may have it yet, and whoever waits for it would wait for ever
+            if not job.future.done():
+                job.future.set_exception(error)
+            raise
 
     def _idle_worker(self) -> Worker:
         for worker in self._workers:
@@ -137,7 +150,7 @@ class Pool:
         judge = self._judges.popleft() if self._judges else self._start_judge()
         worker = Worker(self, judge)
         self._workers.append(worker)
-        self._selector.register(judge.control, selectors.EVENT_READ, worker)
+        self.listen(judge.control, worker.hear)
         return worker
 
     def _start_judge(self) -> JudgeProcess:
@@ -145,11 +158,19 @@ class Pool:
 
     def replace_judge(self, old: JudgeProcess, worker: Worker) -> JudgeProcess:
         """Another judge for a worker that lost its own."""
-        self._selector.unregister(old.control)
+        self.ignore(old.control)
         old.end()
         judge = self._start_judge()
-        self._selector.register(judge.control, selectors.EVENT_READ, worker)
+        self.listen(judge.control, worker.hear)
         return judge
+
+    def listen(self, line: Line, hear: Callable[[], None]) -> None:
+        """Call `hear` whenever something was said on a line."""
+        self._selector.register(line, selectors.EVENT_READ, hear)
+
+    def ignore(self, line: Line) -> None:
+        """Listen no longer; the line is about to be closed."""
+        self._selector.unregister(line)
 
     def take_candidate(self) -> Candidate:
         """A started candidate. One is kept ahead of need, so that its start-up overlaps with judging."""
@@ -175,8 +196,8 @@ class Pool:
         with self._lock:
             waiting = [*self._waiting, *self._alone]
         waiting += [worker.job for worker in self._workers if worker.job is not None]
-        stopped = self._failure or LabError("grading was stopped", "Run the command again")
+        failure = self._failure or stopped()
         for job in waiting:
             # cancel does nothing to a future that runs, and whoever waits for it would wait for ever
             if not job.future.cancel() and not job.future.done():
-                job.future.set_exception(stopped)
+                job.future.set_exception(failure)

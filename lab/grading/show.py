@@ -59,8 +59,8 @@ def show_call(name: str, arguments: tuple[Any, ...], keywords: dict[str, Any]) -
 
 def printable(text: str, max_chars: int) -> str:
     """One line that no terminal obeys: what cannot be printed is escaped, what is too long is cut."""
-    if len(text) > max_chars:
-        text = f"{text[: max_chars - 3]}..."
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+    if not text.isprintable():
+        # what is escaped grows; what is cut off anyway need not be looked at
+        pieces = (c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text[: max_chars + 1])
+        text = "".join(pieces)
+    return text if len(text) <= max_chars else f"{text[: max_chars - 3]}..."

@@ -6,6 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from lab.grading.limits import Measured
+from lab.grading.show import printable
 from lab.grading.work import SOLUTION, Missing, Work
 from lab.verdict import Status, Verdict
 
@@ -36,7 +37,9 @@ class Outcome:
 
 UNSETTLED = {WALL: Status.TIMEOUT, JUDGE_FAILED: Status.INFRA, NOT_STARTED: Status.INFRA}
 """What becomes of a status that is no verdict, when the second look did not settle it."""
-SAID_BY_JUDGES = frozenset((Status.PASS, Status.WRONG, Status.ERROR, Status.MEMORY, JUDGE_FAILED, NOT_STARTED))
+NOT_THE_CANDIDATE = frozenset((Status.PASS, Status.INFRA, JUDGE_FAILED, NOT_STARTED))
+SAID_BY_JUDGES = NOT_THE_CANDIDATE | {Status.WRONG, Status.ERROR, Status.MEMORY}
+MAX_REASON_CHARS = 600
 
 
 def verdict_of(exam: Exam, work: Work, outcome: Outcome, isolation: Isolation, grader: str) -> Verdict:
@@ -45,7 +48,7 @@ def verdict_of(exam: Exam, work: Work, outcome: Outcome, isolation: Isolation, g
     task = exam.task
     return Verdict(
         status=status,
-        reason=outcome.reason,
+        reason=printable(outcome.reason, MAX_REASON_CHARS),
         task=task.id,
         upstream_id=task.upstream_id,
         suite=task.suite,
@@ -61,7 +64,7 @@ def verdict_of(exam: Exam, work: Work, outcome: Outcome, isolation: Isolation, g
         solution_sha256=work.sha256,
         oracle_sha256=exam.test_sha256,
         lock_sha256=exam.lock_sha256,
-        expected=outcome.expected,
+        expected=None if outcome.expected is None else printable(outcome.expected, MAX_REASON_CHARS),
     )
 
 
@@ -76,9 +79,9 @@ def outcome_of(message: dict[str, Any], measured: Measured, override: tuple[str,
     """Read the judge's word on one work; `override` is what the supervisor ended the candidate for.
 
     `ending` says how a candidate ended that hung up by itself. The judge's word is checked: a hostile test has the
-    same socket.
+    same socket. Its values are texts and numbers of 64 bits, or it would not have been heard.
     """
-    status, reason = str(message.get("status")), str(message.get("reason"))[:600]
+    status, reason = str(message.get("status")), str(message.get("reason"))
     calls = message.get("calls")
     calls = calls if isinstance(calls, int) and calls >= 0 else 0
     if override is not None:
@@ -89,13 +92,13 @@ def outcome_of(message: dict[str, Any], measured: Measured, override: tuple[str,
         status, reason = JUDGE_FAILED, "the judge spoke in another form"
     expected = message.get("expected")
     call = message.get("call")
-    if status not in {Status.PASS, JUDGE_FAILED, NOT_STARTED} and calls and isinstance(call, str):
+    if status not in NOT_THE_CANDIDATE and calls and isinstance(call, str):
         reason = f"{call} {reason}" if reason.startswith(("raised ", "returned ")) else f"{call}: {reason}"
     return Outcome(
         status,
         reason,
         calls,
-        failing=status not in {Status.PASS, JUDGE_FAILED, NOT_STARTED},
+        failing=status not in NOT_THE_CANDIDATE,
         expected=expected if isinstance(expected, str) else None,
         measured=measured,
     )

@@ -13,7 +13,7 @@ READ_BYTES = 1 << 16
 CALL = b"m"
 """Arguments as marshal wrote them: the host speaks, so the candidate may trust the form."""
 CALL_CODED = b"c"
-"""Arguments that marshal cannot write, by the codec."""
+"""Arguments that marshal would not write as what they are, by the codec."""
 NEXT = b"n"
 """Load the next of lab's own trusted texts."""
 

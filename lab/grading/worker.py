@@ -6,13 +6,15 @@ import dataclasses
 import time
 from typing import TYPE_CHECKING, Any
 
-from lab.grading.job import Graded, Job
-from lab.grading.judge_process import JudgeLost, JudgeProcess
+from lab.grading.job import Graded, Job, stopped
+from lab.grading.judge_process import JudgeLost, JudgeProcess, Line
 from lab.grading.verdicts import JUDGE_FAILED, NOT_STARTED, WALL, Outcome, outcome_of, verdict_of
 from lab.grading.work import Work
 from lab.verdict import Status
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from lab.grading.pool import Pool
     from lab.grading.supervise import Candidate
 
@@ -29,6 +31,7 @@ class Worker:
     def __init__(self, pool: Pool, judge: JudgeProcess) -> None:
         self._pool = pool
         self.judge = judge
+        self._line: Line | None = None
         self.job: Job | None = None
         self._candidate: Candidate | None = None
         self._outcomes: list[Outcome] = []
@@ -40,24 +43,32 @@ class Worker:
     def begin(self, job: Job) -> None:
         """Start a job; the worker is idle again when `job` is None."""
         self.job, self._outcomes, self._sample = job, [], 0
-        task = job.exam.task
+        self._expected_outcomes, self._override = 0, None
         self._last_word_at = time.monotonic()
         # before the judge is told, so that the candidate's start overlaps with the parsing of the test
-        candidate = self._pool.take_candidate()
+        self._candidate = self._pool.take_candidate()
+        self._heed(self._start_task)
+
+    def _heed(self, step: Callable[[], None]) -> None:
+        """Do what needs the judge, and take another where it is lost."""
         try:
-            self.judge.send(
-                {
-                    "test": job.exam.test,
-                    "entry_point": task.entry_point,
-                    "cases": task.cases,
-                    "value_bytes": task.limits.value_bytes,
-                }
-            )
+            step()
         except JudgeLost as lost:
-            candidate.end()
             self._judge_lost(lost)
-            return
-        self._start_sample(candidate)
+
+    def _start_task(self) -> None:
+        exam = self._current().exam
+        line = self.judge.begin(
+            {
+                "test": exam.test,
+                "entry_point": exam.task.entry_point,
+                "cases": exam.task.cases,
+                "value_bytes": exam.task.limits.value_bytes,
+            }
+        )
+        self._line = line
+        self._pool.listen(line, lambda: self._heed(lambda: self._take_all(line)))
+        self._start_sample(self._candidate or self._pool.take_candidate())
 
     def _start_sample(self, candidate: Candidate) -> None:
         job = self._current()
@@ -66,30 +77,41 @@ class Worker:
         limits = task.limits
         self._candidate, self._override = candidate, None
         self._expected_outcomes = len(self._outcomes) + len(works)
+        if self._line is None:
+            raise JudgeLost("the judge ended early")
         self.judge.word = 1
         candidate.go(works, task.entry_point, limits, [str(self._pool.venv.site_packages)])
         last = job.together or self._sample == len(job.works) - 1
         message = {"count": len(works), "judge_cpu_s": JUDGE_CPU_S + limits.cpu_s, "last": last}
-        try:
-            self.judge.send(message, (candidate.to_candidate, candidate.from_candidate))
-        except JudgeLost as lost:
-            self._judge_lost(lost)
-            return
+        self._line.send(message, candidate.to_candidate, candidate.from_candidate)
         # the judge has them now; its end of the pipes must be the only one
         candidate.close_pipes()
 
     def hear(self) -> None:
-        """Take in what the judge said; called when its socket is readable."""
-        try:
-            for message in self.judge.hear():
+        """Take in what the judge itself said: that a task is done. Called when its line is readable."""
+        self._heed(self._hear_judge)
+
+    def _hear_judge(self) -> None:
+        messages = self.judge.control.hear()
+        if messages is None:
+            raise JudgeLost("the judge ended")
+        for message in messages:
+            if self.job is None or message != {"kind": "task-done"}:
+                raise JudgeLost("the judge spoke out of turn")
+            self._task_done()
+
+    def _take_all(self, line: Line) -> None:
+        """Take in what the process said that runs the task's test; nothing where the line was closed meanwhile."""
+        while line is self._line and (messages := line.hear()) != []:
+            if messages is None:
+                # not the task's end yet: that is the judge's to say
+                self._end_line()
+                return
+            for message in messages:
                 self._last_word_at = time.monotonic()
                 self._take(message)
-        except JudgeLost as lost:
-            self._judge_lost(lost)
 
     def _take(self, message: dict[str, Any]) -> None:
-        if self.job is None:
-            raise JudgeLost("the judge spoke out of turn")
         kind = message.get("kind")
         if kind == "outcome" and len(self._outcomes) < self._expected_outcomes:
             self._outcomes.append(self._outcome(message))
@@ -97,8 +119,6 @@ class Worker:
                 self._end_candidate()
         elif kind == "sample-done" and self._sample < len(self._current().works) - 1:
             self._sample_done(message)
-        elif kind == "task-done" and self._expected_outcomes == len(self._current().works):
-            self._task_done()
         else:
             raise JudgeLost("the judge spoke out of turn")
 
@@ -111,7 +131,7 @@ class Worker:
             # it may have spoken sooner than the clocks were looked at
             self._override = candidate.excess_of_size(self._limits())
         ending = candidate.how_it_ended() if message.get("status") == "ended" and self._override is None else ""
-        seen = {key: value for key, value in message.items() if isinstance(key, str) and isinstance(value, int)}
+        seen = {key: value for key, value in message.items() if isinstance(value, int)}
         return outcome_of(message, candidate.measured(seen), self._override, ending)
 
     def _sample_done(self, message: dict[str, Any]) -> None:
@@ -120,7 +140,12 @@ class Worker:
         self._start_sample(self._pool.take_candidate())
 
     def _task_done(self) -> None:
+        if self._line is not None:
+            self._take_all(self._line)
+        if self._expected_outcomes != len(self._current().works):
+            raise JudgeLost("the judge ended early")
         self._fill("the judge ended early")
+        self._end_line()
         job, outcomes = self._current(), self._outcomes
         self.job, self._outcomes = None, []
         settle(self._pool, job, outcomes)
@@ -141,6 +166,7 @@ class Worker:
     def _judge_lost(self, lost: JudgeLost) -> None:
         """Take another judge; what the job still waits for has no verdict from this one."""
         self._end_candidate()
+        self._end_line()
         self.judge = self._pool.replace_judge(self.judge, self)
         job, outcomes = self.job, self._outcomes
         self.job, self._outcomes = None, []
@@ -184,9 +210,16 @@ class Worker:
             self._candidate.end()
             self._candidate = None
 
+    def _end_line(self) -> None:
+        if self._line is not None:
+            self._pool.ignore(self._line)
+            self._line.close()
+            self._line = None
+
     def end(self) -> None:
         """End the judge and the candidate."""
         self._end_candidate()
+        self._end_line()
         self.judge.end()
 
 
@@ -210,12 +243,15 @@ def settle(pool: Pool, job: Job, outcomes: list[Outcome]) -> None:
     def seen(index: int, look: Job) -> None:
         nonlocal waiting
         waiting -= 1
-        if look.future.cancelled() or look.future.exception() is not None:
-            job.future.cancel()
+        if job.future.done():
+            return
+        failure = stopped() if look.future.cancelled() else look.future.exception()
+        if failure is not None:
+            job.future.set_exception(failure)
             return
         (again,) = look.future.result()
         graded[index] = again if look.solo else blame(graded[index], again)
-        if not waiting and not job.future.done():
+        if not waiting:
             job.future.set_result(tuple(graded))
 
     for index, look in looks:

@@ -33,32 +33,46 @@ def _delta_arguments(value: Any) -> tuple[int, ...]:
     return tuple(getattr(delta, name).__get__(value) for name in ("days", "seconds", "microseconds"))
 
 
+def _whole(arguments: Any) -> tuple[int, ...]:
+    """Whole numbers as they were written; the constructors take more, and spend hours on some of it ("1e999999999")."""
+    if type(arguments) is not tuple or any(type(number) is not int for number in arguments):
+        raise TypeError("not whole numbers")
+    return arguments
+
+
+def _text(arguments: Any) -> str:
+    (text,) = arguments
+    if type(text) is not str:
+        raise TypeError("not a text")
+    return text
+
+
 def _timezone(arguments: Any) -> Any:
     datetime = sys.modules["datetime"]
-    return None if arguments is None else datetime.timezone(datetime.timedelta(*arguments))
+    return None if arguments is None else datetime.timezone(datetime.timedelta(*_whole(arguments)))
 
 
 CONSTRUCTED: dict[tuple[str, str], tuple[bytes, Callable[[Any, Any], Any], Callable[[Any], Any]]] = {
     ("fractions", "Fraction"): (
         b"Q",
-        lambda module, a: module.Fraction(*a),
+        lambda module, a: module.Fraction(*_whole(a)),
         lambda value: (int(value._numerator), int(value._denominator)),  # noqa: SLF001 - the base class's own slots
     ),
     ("decimal", "Decimal"): (
         b"D",
-        lambda module, a: module.Decimal(a[0]),
+        lambda module, a: module.Decimal(_text(a)),
         lambda value: (sys.modules["decimal"].Decimal.__str__(value),),
     ),
-    ("datetime", "timedelta"): (b"3", lambda module, a: module.timedelta(*a), _delta_arguments),
+    ("datetime", "timedelta"): (b"3", lambda module, a: module.timedelta(*_whole(a)), _delta_arguments),
     ("datetime", "datetime"): (
         b"2",
-        lambda module, a: module.datetime(*a[:7], fold=a[7], tzinfo=_timezone(a[8])),
+        lambda module, a: module.datetime(*_whole(a[:7]), fold=a[7], tzinfo=_timezone(a[8])),
         lambda value: (*_date_arguments(value), *_clock_arguments(value, sys.modules["datetime"].datetime)),
     ),
-    ("datetime", "date"): (b"1", lambda module, a: module.date(*a), _date_arguments),
+    ("datetime", "date"): (b"1", lambda module, a: module.date(*_whole(a)), _date_arguments),
     ("datetime", "time"): (
         b"4",
-        lambda module, a: module.time(*a[:4], fold=a[4], tzinfo=_timezone(a[5])),
+        lambda module, a: module.time(*_whole(a[:4]), fold=a[4], tzinfo=_timezone(a[5])),
         lambda value: _clock_arguments(value, sys.modules["datetime"].time),
     ),
     ("datetime", "timezone"): (

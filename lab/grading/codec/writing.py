@@ -121,7 +121,9 @@ def _from_numpy(numpy: Any, kind: type, values: Sequence[Any]) -> tuple[Writer, 
         plain = all(array.dtype.kind in NUMPY_KINDS for array in arrays)
         return (_write_arrays, arrays) if plain else (_write_opaque, values)
     if issubclass(kind, numpy.generic):
-        return (_write_scalars if kind in numpy.sctypeDict.values() else _write_opaque), values
+        return (
+            _write_scalars if set(numpy.sctypeDict.values()).intersection(type.mro(kind)) else _write_opaque
+        ), values
     return None
 
 
