@@ -48,7 +48,9 @@ Jobs = Annotated[
         "--jobs", "-j", metavar="N", callback=_jobs, help="How many at once. Default: LAB_JOBS, else the cores."
     ),
 ]
-Isolation = Annotated[Requested, typer.Option("--isolation", help="What holds the graded code in.")]
+Isolation = Annotated[
+    Requested, typer.Option("--isolation", help="What holds the graded code in; a name refuses anything weaker.")
+]
 Timeout = Annotated[
     float, typer.Option("--timeout", metavar="SECONDS", callback=_seconds, help="Wall time that the tool gets a task.")
 ]

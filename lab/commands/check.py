@@ -49,7 +49,7 @@ def check(root: Root, _environment: Environment, options: CheckOptions) -> ExitC
     exam = load_exam(suite, task.id)
     if not options.solution.exists() and not options.solution.is_symlink():
         raise LabError(f"there is no file {options.solution}", "Name the solution to grade")
-    isolation = choose(options.isolation)
+    isolation = choose(options.isolation, say=warn)
     venv = ensure_venv(suite, get_suite(suite.name), say=warn)
     try:
         work = _read(options.solution)

@@ -62,7 +62,7 @@ def run(root: Root, environment: Environment, options: RunOptions) -> ExitCode:
     suite = generated_suite(root, options.suite)
     tool = _tool(root, suite, options)
     tasks = select(suite, options.filters)
-    isolation = choose(options.isolation)
+    isolation = choose(options.isolation, say=warn)
     planned = list(tool.plan(tasks))
     bad_lines = _tell_of_samples(suite, tool, tasks) if isinstance(tool, Replay) else 0
     if not planned:

@@ -167,7 +167,7 @@ class _Generation:
         try:
             with (
                 progress(f"proving {self.suite.name}") as shown,
-                Pool(venv, suite=self.suite.name, jobs=jobs, isolation=choose_isolation("auto")) as pool,
+                Pool(venv, suite=self.suite.name, jobs=jobs, isolation=choose_isolation(say=self.say)) as pool,
                 contextlib.closing(prove_all(pool, self.suite.name, left, jobs=jobs)) as outcomes,
             ):
                 for done, (problem, outcome) in enumerate(outcomes, start=1):
