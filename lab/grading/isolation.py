@@ -81,7 +81,7 @@ def choose(requested: Requested | str = Requested.AUTO, *, say: Callable[[str], 
     if requested == Requested.BWRAP:
         raise LabError(f"bubblewrap does not run here: {why}", "See lab doctor, or use --isolation process")
     if say is not None:
-        say(f"graded code is held by limits and a process group only: bubblewrap does not run here ({why}). See doctor")
+        say(f"bubblewrap does not run here ({why}): graded code has limits only. See lab doctor")
     return Isolation.PROCESS
 
 
