@@ -215,9 +215,9 @@ def check(
 def run(
     context: typer.Context,
     tool: Annotated[
-        str | None, typer.Argument(metavar="[TOOL]", help="See lab tools; with --command, a name for it.")
+        str | None, typer.Argument(metavar="TOOL", help="See lab tools; with --command, a name for it.")
     ] = None,
-    tasks: Annotated[list[str] | None, typer.Argument(metavar="[TASK]...", help="Only these; as with -t.")] = None,
+    tasks: Annotated[list[str] | None, typer.Argument(metavar="TASK", help="Only these; as with -t.")] = None,
     *,
     suite: options.Suite = None,
     samples: options.File = None,

@@ -9,8 +9,10 @@ from typing import Annotated
 import typer
 
 from lab.environment import MAX_JOBS
+from lab.errors import LabError
 from lab.grading.isolation import Requested
 from lab.selection import Filters
+from lab.suites import SUITES
 
 MAX_SECONDS = 7 * 86_400
 
@@ -133,7 +135,7 @@ def filters(
 
 
 def required(suite: str | None) -> str:
-    """The suite, where a command cannot do without."""
+    """The suite, where a command cannot do without; raises LabError where it was not named."""
     if suite is None:
-        raise typer.BadParameter("is missing; there are evalplus, starter", param_hint="--suite")
+        raise LabError("--suite is missing", f"There are: {', '.join(SUITES)}")
     return suite

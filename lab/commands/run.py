@@ -106,7 +106,7 @@ def _tool(root: Root, suite: SuitePaths, options: RunOptions) -> Tool:
             return load_replay(suite, options.samples)
         case other:
             advice = did_you_mean(other, SUMMARIES)
-            raise LabError(f"there is no tool {other}", f"{advice}. Any program can be run with --command")
+            raise LabError(f"there is no tool {other}", f"A program of your own needs --command. {advice}")
 
 
 def _command(root: Root, suite: SuitePaths, name: str, command: str, timeout_s: float) -> Command:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 MAX_TEXT_BYTES = 64 << 20
 SHOWN_CHARS = 20_000
+RULE_CHARS = 100
 SHOWN_LINE_CHARS = 400
 
 
@@ -76,7 +77,7 @@ def _print_text(console: Console, name: str, path: Path) -> None:
     text = safe(_read(path), keep="\n\t").rstrip("\n")
     lines = [line if len(line) <= SHOWN_LINE_CHARS else line[:SHOWN_LINE_CHARS] + " ..." for line in text.splitlines()]
     shown = "\n".join(lines)[:SHOWN_CHARS]
-    console.print(Rule(name, align="left"))
+    console.print(Rule(name, align="left"), width=min(console.width, RULE_CHARS))
     if name.endswith(".py") and console.is_terminal:
         console.print(Syntax(shown, "python", theme="ansi_dark", background_color="default", word_wrap=True))
     else:
