@@ -89,18 +89,28 @@ def own_memory_mb(pid: int, proc: Path = Path("/proc")) -> float:
 
 def _own(pid: int, proc: Path) -> Iterator[int]:
     """A process and its descendants, but no candidate and nothing below one."""
-    waiting = [pid]
+    supervisor = _arguments(pid, proc)
+    waiting = [(pid, b"")]
     while waiting:
-        current = waiting.pop()
+        current, parent = waiting.pop()
+        arguments = _arguments(current, proc)
+        # a child of the supervisor that is not yet another program is the supervisor's own pages, seen twice
+        if CANDIDATE in arguments or arguments == parent == supervisor:
+            continue
         try:
-            if CANDIDATE in (proc / str(current) / "cmdline").read_bytes():
-                continue
             # a child is listed with the thread that started it
             for thread in (proc / str(current) / "task").iterdir():
-                waiting += map(int, (thread / "children").read_bytes().split())
+                waiting += [(int(child), arguments) for child in (thread / "children").read_bytes().split()]
         except OSError:  # it has ended meanwhile
             continue
         yield current
+
+
+def _arguments(pid: int, proc: Path) -> bytes:
+    try:
+        return (proc / str(pid) / "cmdline").read_bytes()
+    except OSError:
+        return b""
 
 
 def _pss_kb(pid: int, proc: Path) -> int:
