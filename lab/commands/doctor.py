@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import dataclasses
+import locale
 import os
 import platform
+import shutil
 import sys
+import tempfile
 from typing import TYPE_CHECKING, Any
 
 from lab import __version__
+from lab.carried_grader import grader_version
 from lab.console import print_json, print_line
 from lab.errors import ExitCode, LabError
-from lab.grading.isolation import bwrap_trouble, choose
 from lab.grading.site import read_venv
+from lab.grading.usage import folder_bytes
+from lab.machine import UNTESTED, Advice, Machine, advise, look
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from lab.environment import Environment
     from lab.layout import Root, SuitePaths
+
+MIB = 1 << 20
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,31 +36,77 @@ class DoctorOptions:
 
 
 def doctor(root: Root, environment: Environment, options: DoctorOptions) -> ExitCode:
-    """Print what was found here. It changes nothing, and builds nothing."""
-    trouble = bwrap_trouble()
+    """Print what was found here, and the one command that would better it. It changes nothing, and builds nothing."""
+    machine = look()
+    advice = advise(machine)
     found: dict[str, Any] = {
         "lab": __version__,
         "python": platform.python_version(),
         "executable": sys.executable,
         "system": platform.platform(),
+        "locale": f"{locale.setlocale(locale.LC_CTYPE)}, {locale.getpreferredencoding(do_setlocale=False)}",
         "root": str(root.folder),
+        "free_mb": _free_mb(root.folder),
+        "scratch_free_mb": _free_mb(tempfile.gettempdir()),
         "cores": os.cpu_count(),
         "jobs": environment.jobs,
-        "isolation": choose("auto").value,
-        "bwrap": "runs" if trouble is None else f"does not run: {trouble}",
+        "isolation": machine.isolation.value,
+        "bwrap": {
+            "runs": machine.bwrap_trouble is None,
+            "version": machine.bwrap_version,
+            "program": machine.bwrap,
+            "why_not": machine.bwrap_trouble,
+        },
+        "user_namespaces": machine.user_namespaces or "not restricted by a setting",
+        "groups": machine.groups,
         "venvs": {paths.name: _venv_state(paths) for paths in root.suites()},
+        "advice": None if advice is None else dataclasses.asdict(advice),
     }
     if options.as_json:
         print_json(found)
-        return ExitCode.DONE
-    venvs = found.pop("venvs")
-    for name, value in found.items():
-        print_line(f"{name}: {value}")
-    for name, state in venvs.items():
-        print_line(f"grading venv of {name}: {state}")
-    if trouble is not None:
-        print_line("for stronger isolation install bubblewrap (Debian, Ubuntu: apt-get install bubblewrap)")
+    else:
+        for line in _lines(found, machine, advice):
+            print_line(line)
     return ExitCode.DONE
+
+
+def _lines(found: dict[str, Any], machine: Machine, advice: Advice | None) -> list[str]:
+    held = "limits only" if machine.bwrap_trouble else "namespaces of its own"
+    groups = "watched, every 50 ms" if machine.groups == "none" else f"by the kernel, {machine.groups}"
+    lines = [
+        f"lab: {found['lab']}",
+        f"python: {found['python']} ({found['executable']})",
+        f"system: {found['system']}",
+        f"locale: {found['locale']}",
+        f"root: {found['root']}, {found['free_mb']} MiB free",
+        f"scratch folders: {tempfile.gettempdir()}, {found['scratch_free_mb']} MiB free",
+        f"cores: {found['cores']}; {found['jobs']} jobs at once",
+        f"isolation of graded code: {found['isolation']} ({held})",
+        f"bubblewrap: {_bwrap_state(machine)}",
+        f"user namespaces: {found['user_namespaces']}",
+        f"memory of all of a candidate: {groups}",
+    ]
+    lines += [f"grading venv of {name}: {state}" for name, state in found["venvs"].items()]
+    if advice is None:
+        return [*lines, "nothing to install: this machine offers all that lab can use"]
+    lines.append(f"to do better: {advice.why}")
+    if advice.command is not None:
+        lines.append(f"  {advice.command}" + ("" if advice.is_tested else f"   ({UNTESTED})"))
+    return lines
+
+
+def _bwrap_state(machine: Machine) -> str:
+    name = f"{machine.bwrap_version or 'of unknown version'} ({machine.bwrap})"
+    if machine.bwrap is None:
+        return "not installed"
+    return f"{name} runs" if machine.bwrap_trouble is None else f"{name} does not run: {machine.bwrap_trouble}"
+
+
+def _free_mb(folder: Path | str) -> int:
+    try:
+        return shutil.disk_usage(folder).free // MIB
+    except OSError:
+        return 0
 
 
 def _venv_state(paths: SuitePaths) -> str:
@@ -61,4 +116,8 @@ def _venv_state(paths: SuitePaths) -> str:
         venv = read_venv(paths)
     except LabError as error:
         return f"not whole ({error.what}); the next lab gen, run or check repairs it"
-    return f"ready, grader {venv.grader}" if venv.python.exists() else "its Python is gone; the next use repairs it"
+    if not venv.python.exists():
+        return "its Python is gone; the next use repairs it"
+    if venv.grader != grader_version():
+        return f"ready, with the grader {venv.grader} of another lab; the next use renews it"
+    return f"ready, grader {venv.grader}, {folder_bytes(str(paths.venv), sys.maxsize) // MIB} MiB"

