@@ -14,6 +14,7 @@ from lab import options
 from lab.console import print_line
 from lab.environment import read_environment
 from lab.error_handler import guard
+from lab.errors import LabError
 from lab.grading.isolation import Requested
 from lab.layout import find_root
 
@@ -71,6 +72,8 @@ def lab_command(
 
 def _do(context: typer.Context, command: Callable[..., ExitCode], root: str | None, record: Any) -> int:
     """Call a command with the root and the environment; `--root` may stand before the command or after it."""
+    if sys.platform == "win32":
+        raise LabError("lab does not run on Windows itself", "Use WSL (untested): wsl --install, then lab doctor there")
     environment = read_environment()
     return int(command(find_root(root or context.obj, environment.root), environment, record))
 
