@@ -191,6 +191,16 @@ def test_root_far_below_zero_is_none() -> None:
     assert not passes(problem, lambda _: float("nan"))
 
 
+def test_reference_finds_its_roots_however_a_python_sums_floats() -> None:
+    problem = problems()["HumanEval/32"]
+    # as since Python 3.12, nearly
+    exactly = "from math import fsum as sum\n"
+    (row,) = (row for row in rows_of(HUMANEVALPLUS) if row["task_id"] == "HumanEval/32")
+    upstream = row["prompt"] + row["canonical_solution"]
+    assert not passes(problem, function(problem, exactly + upstream))
+    assert passes(problem, function(problem, exactly + problem.reference))
+
+
 def test_evalpluses_second_answers_pass() -> None:
     padded = "def f(a, b):\n    a, b = str(a), str(b)\n    n = max(len(a), len(b))\n"
     padded += "    return sum(abs(int(x) - int(y)) for x, y in zip(a.zfill(n), b.zfill(n)))\ndigit_distance_nums = f"

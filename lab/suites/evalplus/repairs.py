@@ -1,4 +1,4 @@
-"""Repairs of upstream's hidden tests: data in repairs.toml, applied by name, never in part."""
+"""Repairs of upstream's hidden tests, and of a reference: data in repairs.toml, applied by name, never in part."""
 
 from __future__ import annotations
 
@@ -11,14 +11,23 @@ from lab.suites.base import Repair, Unfit
 
 
 @dataclasses.dataclass(frozen=True)
+class _Change:
+    """A text to be found in the test or in the reference, and what is put in its place."""
+
+    text: str
+    find: str
+    put: str
+
+
+@dataclasses.dataclass(frozen=True)
 class _Entry:
-    """One table of repairs.toml: the repair, the rows it is for, and (find, put) pairs."""
+    """One table of repairs.toml: the repair, the rows it is for, and its changes."""
 
     repair: Repair
     datasets: frozenset[str]
     exceptions: frozenset[str]
     tasks: frozenset[str]
-    replacements: tuple[tuple[str, str], ...]
+    changes: tuple[_Change, ...]
 
     def is_for(self, dataset: str, upstream_id: str) -> bool:
         return upstream_id in self.tasks or (dataset in self.datasets and upstream_id not in self.exceptions)
@@ -33,26 +42,30 @@ def _entries() -> tuple[_Entry, ...]:
             datasets=frozenset(table.get("datasets", ())),
             exceptions=frozenset(table.get("except", ())),
             tasks=frozenset(table.get("tasks", ())),
-            replacements=tuple((change["find"], change["put"]) for change in table["replace"]),
+            changes=tuple(
+                _Change(change.get("in", "test"), change["find"], change["put"]) for change in table["replace"]
+            ),
         )
         for table in tomllib.loads(text)["repair"]
     )
 
 
-def repair(dataset: str, upstream_id: str, test: str) -> tuple[str, tuple[Repair, ...]]:
-    """The repaired text of a hidden test, and the repairs that made it, in the order applied.
+def repair(dataset: str, upstream_id: str, *, test: str, reference: str) -> tuple[str, str, tuple[Repair, ...]]:
+    """The repaired texts of a hidden test and its reference, and the repairs that made them, in the order applied.
 
     Raises Unfit where a text to replace does not stand there exactly once: upstream has changed the row.
     """
+    texts = {"test": test, "reference": reference}
     applied = []
     for entry in _entries():
         if not entry.is_for(dataset, upstream_id):
             continue
-        for find, put in entry.replacements:
-            if (times := test.count(find)) != 1:
+        for change in entry.changes:
+            if (times := texts[change.text].count(change.find)) != 1:
                 raise Unfit(
-                    f"the repair {entry.repair.name} no longer fits: {find.strip()!r} stands {times} times in the test"
+                    f"the repair {entry.repair.name} no longer fits: {change.find.strip()!r} stands {times} times"
+                    f" in the {change.text}"
                 )
-            test = test.replace(find, put)
+            texts[change.text] = texts[change.text].replace(change.find, change.put)
         applied.append(entry.repair)
-    return test, tuple(applied)
+    return texts["test"], texts["reference"], tuple(applied)

@@ -40,8 +40,8 @@ class EvalPlus:
         task_id, upstream_id = _ids(dataset, row)
         try:
             shape = completion(row) if dataset.name == HUMANEVALPLUS.name else prose(row)
-            repaired, repairs = repair(dataset.name, upstream_id, row["test"])
-            test = shape.module(repaired)
+            test, reference, repairs = repair(dataset.name, upstream_id, test=row["test"], reference=shape.reference)
+            test = shape.module(test)
         except Unfit as error:
             return Unusable(task_id=task_id, upstream_id=upstream_id, dataset=dataset.name, reason=str(error))
         return Problem(
@@ -52,7 +52,7 @@ class EvalPlus:
             prompt=prompt_text(shape.entry_point, shape.stub),
             stub=shape.stub,
             test=test,
-            reference=shape.reference,
+            reference=reference,
             row_sha256=row_digest(row),
             upstream_test=shape.glue(row["test"]) if repairs else None,
             repairs=repairs,
