@@ -151,6 +151,8 @@ class Watch:
         _none_after(END_LIMIT_S, self._left)
         for path in (Path(self.canary), *PACKAGE.rglob(f"zz_{self.name}*")):
             path.unlink(missing_ok=True)
+        # by rm, which is not recursive: pytest's own tidying fails on folders that are very deep
+        subprocess.run(["rm", "-rf", self.scratch, self.folder / "work"], check=True)
 
     def _left(self) -> list[str]:
         for pid in set(descendants()) - self.processes:
