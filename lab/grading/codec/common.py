@@ -6,10 +6,12 @@ from struct import Struct
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections import deque as deque  # noqa: PLC0414 - this is where both directions take it from
+    # this is where both directions take them from
+    from collections import OrderedDict as OrderedDict  # noqa: PLC0414
+    from collections import deque as deque  # noqa: PLC0414
 else:
     # importing the collections module costs a millisecond of every start
-    from _collections import deque  # noqa: F401 - as above
+    from _collections import OrderedDict, deque  # noqa: F401 - as above
 
 MAX_DEPTH = 100
 FLOAT = Struct("<d")

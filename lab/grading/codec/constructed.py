@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 MODULES = ("decimal", "fractions", "datetime")
 
 
+def _fraction_arguments(value: Any) -> tuple[int, ...]:
+    fraction = sys.modules["fractions"].Fraction
+    return tuple(int(getattr(fraction, name).__get__(value)) for name in ("_numerator", "_denominator"))
+
+
 def _date_arguments(value: Any) -> tuple[int, ...]:
     date = sys.modules["datetime"].date
     return tuple(getattr(date, name).__get__(value) for name in ("year", "month", "day"))
@@ -56,7 +61,7 @@ CONSTRUCTED: dict[tuple[str, str], tuple[bytes, Callable[[Any, Any], Any], Calla
     ("fractions", "Fraction"): (
         b"Q",
         lambda module, a: module.Fraction(*_whole(a)),
-        lambda value: (int(value._numerator), int(value._denominator)),  # noqa: SLF001 - the base class's own slots
+        _fraction_arguments,
     ),
     ("decimal", "Decimal"): (
         b"D",

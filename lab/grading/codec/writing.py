@@ -6,7 +6,17 @@ import sys
 from itertools import chain, islice
 from struct import pack
 
-from lab.grading.codec.common import FLOAT, INT64, INT_COLUMNS, MAX_DEPTH, NUMPY_KINDS, Budget, TooLarge, deque
+from lab.grading.codec.common import (
+    FLOAT,
+    INT64,
+    INT_COLUMNS,
+    MAX_DEPTH,
+    NUMPY_KINDS,
+    Budget,
+    OrderedDict,
+    TooLarge,
+    deque,
+)
 from lab.grading.codec.constructed import CONSTRUCTED, MODULES
 
 TYPE_CHECKING = False
@@ -283,7 +293,8 @@ PLAIN: dict[type, Callable[[Any], Any]] = {
     set: lambda value: list(set.__iter__(value)),
     frozenset: lambda value: list(frozenset.__iter__(value)),
     deque: lambda value: list(deque.__iter__(value)),
-    dict: dict.copy,
+    OrderedDict: lambda value: dict(OrderedDict.items(value)),
+    dict: lambda value: dict(dict.items(value)),
 }
 
 WRITERS: dict[Any, Writer] = {
@@ -303,6 +314,7 @@ WRITERS: dict[Any, Writer] = {
     deque: _container_writer(b"q"),
     Iterator: _container_writer(b"g"),
     dict: _mapping_writer(b"d"),
+    OrderedDict: _mapping_writer(b"d"),
     type({}.keys()): _container_writer(b"k"),
     type({}.values()): _container_writer(b"v"),
     type({}.items()): _mapping_writer(b"m"),
