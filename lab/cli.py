@@ -215,6 +215,73 @@ def check(
 
 
 @app.command()
+def grade(
+    context: typer.Context,
+    samples: Annotated[
+        Path, typer.Argument(metavar="SAMPLES", help="A .jsonl or .jsonl.gz file, or a folder with one folder a task.")
+    ],
+    *,
+    suite: options.Suite = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="FILE", help="The results. Default: SAMPLES with .results.jsonl; replaced."),
+    ] = None,
+    k: Annotated[str, typer.Option("--k", metavar="1,10", help="Which pass@k to work out, beside pass@1.")] = "1",
+    all_cases: Annotated[
+        bool, typer.Option("--all-cases", help="Go on after a sample's first failing case, to count them.")
+    ] = False,
+    grade_timeout: options.GradeTimeout = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Grade again what has a result already.")] = False,
+    task: options.Tasks = None,
+    sample_size: options.SampleSize = None,
+    langs: options.Langs = None,
+    filter_category: options.Categories = None,
+    filter_tags: options.Tags = None,
+    random: options.RandomN = None,
+    seed: options.Seed = 0,
+    isolation: options.Isolation = Requested.AUTO,
+    jobs: options.Jobs = None,
+    as_json: options.Json = False,
+    root: options.Root = None,
+) -> int:
+    """Grade a samples file: pass@k, and a verdict a sample. The same command again goes on where it stopped.
+
+    A line is a JSON object with `task_id` and `solution`, or `completion` where the prompt is code.
+
+    ```
+    lab grade samples.jsonl --suite evalplus
+    lab grade samples.jsonl.gz --suite evalplus --k 1,10 --out graded.jsonl
+    lab grade samples/ --suite evalplus --langs humanevalplus --all-cases
+    ```
+    """
+    from lab.commands.grade import GradeOptions
+    from lab.commands.grade import grade as command
+
+    record = GradeOptions(
+        samples=samples,
+        suite=suite,
+        out=out,
+        filters=options.filters(
+            tasks=task,
+            sample_size=sample_size,
+            langs=langs,
+            categories=filter_category,
+            tags=filter_tags,
+            random_n=random,
+            seed=seed,
+        ),
+        ks=options.ks(k),
+        grade_timeout_s=grade_timeout,
+        jobs=jobs,
+        fresh=fresh,
+        all_cases=all_cases,
+        isolation=isolation,
+        as_json=as_json,
+    )
+    return _do(context, command, root, record)
+
+
+@app.command()
 def run(
     context: typer.Context,
     tool: Annotated[

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import shutil
@@ -10,6 +11,11 @@ import tempfile
 from pathlib import Path
 
 from lab.errors import LabError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import BinaryIO
 
 DISK_ERRORS = {
     errno.ENOSPC: "the disk is full",
@@ -30,12 +36,22 @@ def write_atomic(path: Path, data: bytes | str, *, mode: int = 0o644) -> None:
     Parents are made as needed. Raises LabError where the disk refuses.
     """
     payload = data.encode("utf-8") if isinstance(data, str) else data
+    with writing(path, mode=mode) as out:
+        out.write(payload)
+
+
+@contextlib.contextmanager
+def writing(path: Path, *, mode: int = 0o644) -> Iterator[BinaryIO]:
+    """Give a stream whose content becomes `path` as a whole, once the block is left without an error.
+
+    Parents are made as needed. Raises LabError where the disk refuses.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, name = tempfile.mkstemp(prefix=f".{path.name[:40]}.", suffix=".tmp", dir=path.parent)
         try:
             with os.fdopen(descriptor, "wb") as out:
-                out.write(payload)
+                yield out
                 os.fchmod(out.fileno(), mode)
             Path(name).replace(path)
         except BaseException:
@@ -48,7 +64,7 @@ def write_atomic(path: Path, data: bytes | str, *, mode: int = 0o644) -> None:
 def disk_error(path: Path, error: OSError) -> LabError:
     """Turn an operating-system error at `path` into a line a user can act on."""
     why = DISK_ERRORS.get(error.errno or 0, error.strerror or str(error))
-    return LabError(f"cannot write {path}: {why}", "Free space or choose another --root, then run the command again")
+    return LabError(f"cannot write {path}: {why}", "Free space or choose another place, then run the command again")
 
 
 def replace_folder(new: Path, target: Path) -> None:

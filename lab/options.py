@@ -15,6 +15,7 @@ from lab.selection import Filters
 from lab.suites import SUITES
 
 MAX_SECONDS = 7 * 86_400
+MAX_K_DIGITS = 9
 
 
 def _positive(value: int | None) -> int | None:
@@ -90,7 +91,9 @@ RandomN = Annotated[
     int | None, typer.Option("--random", metavar="N", callback=_positive, help="N drawn at random; --seed says which.")
 ]
 Seed = Annotated[int, typer.Option("--seed", metavar="K", min=0, help="The draw of --random: the same on any machine.")]
-File = Annotated[Path | None, typer.Option("--samples", metavar="FILE", help="For replay: .jsonl or .jsonl.gz.")]
+File = Annotated[
+    Path | None, typer.Option("--samples", metavar="FILE", help="For replay: .jsonl, .jsonl.gz, or a folder a task.")
+]
 Command = Annotated[
     str | None,
     typer.Option(
@@ -110,6 +113,14 @@ def split(names: str | None) -> tuple[str, ...]:
     if not all(parts):
         raise typer.BadParameter(f"{names!r} is not a list like humanevalplus,mbppplus", param_hint="--langs")
     return parts
+
+
+def ks(text: str) -> tuple[int, ...]:
+    """The k of pass@k and 1, in rising order; raises BadParameter where one is not a whole number above 0."""
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isascii() and part.isdecimal() and len(part) <= MAX_K_DIGITS and int(part) for part in parts):
+        raise typer.BadParameter(f"{text!r} is not a list of whole numbers like 1,10", param_hint="--k")
+    return tuple(sorted({1, *map(int, parts)}))
 
 
 def filters(

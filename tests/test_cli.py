@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from tests.support.laboratory import Laboratory
 
-COMMANDS = ("gen", "scenarios", "show", "check", "run", "report", "tools", "doctor")
+COMMANDS = ("gen", "scenarios", "show", "check", "grade", "run", "report", "tools", "doctor")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -29,7 +29,7 @@ def test_help_of_every_command(command: str, capsys: pytest.CaptureFixture[str])
 
 
 def test_help_teaches_by_examples(capsys: pytest.CaptureFixture[str]) -> None:
-    for command in ("gen", "scenarios", "show", "check", "run", "report"):
+    for command in ("gen", "scenarios", "show", "check", "grade", "run", "report"):
         cli.main([command, "--help"])
         assert re.search(rf"^\s+lab {command}\b", capsys.readouterr().out, re.MULTILINE), command
 
@@ -62,6 +62,12 @@ BAD_USAGE = [
     ("run --suite tiny --command ''", "--command is empty"),
     ('run --suite tiny --command "true \'"', "cannot be split"),
     ("run --suite tiny --command 'true {promt_file}'", "did you mean prompt_file"),
+    ("grade --suite tiny", "missing argument 'samples'"),
+    ("grade x.jsonl", "--suite is missing"),
+    ("grade x.jsonl --suite tiny", "there is no samples file x.jsonl"),
+    ("grade x.jsonl --suite tiny -t ones-l", "did you mean ones-"),
+    ("grade . --suite tiny", "holds no samples"),
+    *((f"grade x.jsonl --suite tiny --k {value}", "--k") for value in ("0", "1,", "x", "-1", "1.5", "9" * 10)),
     ("check ones-1", "missing argument 'solution'"),
     ("check ones-1 nowhere.py", "there is no file nowhere.py"),
     ("check one-1 nowhere.py", "did you mean ones-1"),

@@ -15,6 +15,7 @@ from lab.running.builtin import SUMMARIES, Copied, Replay, load_replay
 from lab.running.command import Command, local_files, parse_command
 from lab.running.progress import Display
 from lab.running.run import Runner
+from lab.samples.foreign import foreign_line
 from lab.selection import EVERYTHING, Filters, generated_suite, select
 from lab.suites import get_suite
 from lab.venv import ensure_venv
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
 COMMAND_NAME = "command"
 AGENT_TIMEOUT_S = 600.0
-MAX_NAMES_SHOWN = 5
 
 
 @dataclasses.dataclass(frozen=True)
@@ -121,12 +121,9 @@ def _command(root: Root, suite: SuitePaths, name: str, command: str, timeout_s: 
 def _tell_of_samples(suite: SuitePaths, tool: Replay, tasks: Sequence[Task]) -> int:
     """Say what of a samples file is not run; how many of its lines could not be read."""
     for bad in tool.bad_lines:
-        warn(f"line {bad.line} {bad.reason}; it is left out")
+        warn(f"{bad}; it is left out")
     if foreign := tool.foreign(select(suite, EVERYTHING)):
-        names = sorted(foreign)
-        more = f" and {len(names) - MAX_NAMES_SHOWN} more" if len(names) > MAX_NAMES_SHOWN else ""
-        shown = ", ".join(names[:MAX_NAMES_SHOWN])
-        warn(f"{sum(foreign.values())} samples are of tasks that {suite.name} does not have: {shown}{more}")
+        warn(foreign_line(foreign, suite.name, sum(foreign.values())))
     without = [task.id for task in tasks if not tool.has(task)]
     if without:
         warn(f"{len(without)} of the {len(tasks)} selected tasks have no sample")

@@ -12,7 +12,6 @@ from lab.files import write_atomic
 from lab.generate.choice import Amount, belongs, choose, choose_datasets, task_id
 from lab.generate.exclusive import exclusive
 from lab.generate.ledger import Ledger, read_ledger
-from lab.generate.progress import progress
 from lab.generate.proof import Proven, Refused, prove_all
 from lab.generate.publish import Staging, holds, interrupted, stands, task_folders
 from lab.generate.render import lock_entry, proof_key, task_files, task_of
@@ -20,6 +19,7 @@ from lab.grading.isolation import choose as choose_isolation
 from lab.grading.limits import PROOF_LIMITS, limits_from
 from lab.grading.pool import Pool
 from lab.grading.work import Missing, Work
+from lab.progress import progress
 from lab.selection import natural
 from lab.suites.base import Problem, Unusable
 from lab.venv import ensure_venv

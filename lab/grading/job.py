@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from lab.grading.work import Work
     from lab.verdict import Verdict
 
+WORKS_PER_JOB = 16
+"""Of one task, graded by a host side that has parsed the test once; more would keep other workers waiting."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Graded:
@@ -28,13 +31,14 @@ class Job:
     """Works to grade on one exam.
 
     `together` runs all of them in one candidate process, one after the other: only for lab's own trusted texts.
-    `solo` runs the job when nothing else runs.
+    `solo` runs the job when nothing else runs. `all_cases` goes on after a failing case, to count them.
     """
 
     exam: Exam
     works: tuple[Work, ...]
     together: bool = False
     solo: bool = False
+    all_cases: bool = False
     future: concurrent.futures.Future[tuple[Graded, ...]] = dataclasses.field(default_factory=concurrent.futures.Future)
 
 

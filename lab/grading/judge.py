@@ -21,6 +21,7 @@ from lab.grading.show import show_call, show_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ast import Module
     from types import CodeType
     from typing import Any
 
@@ -44,9 +45,10 @@ NOT_STARTED = "not-started"
 class CandidateFailed(BaseException):
     """The candidate gave no value for a call. Not an Exception: a test's own handlers must not see it."""
 
-    def __init__(self, status: str, reason: str) -> None:
+    def __init__(self, status: str, reason: str, *, ends_test: bool = True) -> None:
         self.status = status
         self.reason = reason
+        self.ends_test = ends_test
 
 
 class Control:
@@ -177,7 +179,7 @@ def _serve_task(control: Control, progress: mmap, task: dict[str, Any], broken: 
     code: CodeType | None = None
     if broken is None:
         try:
-            code = compile(task["test"], "hidden_test.py", "exec", dont_inherit=True)
+            code = compile(_program(task), "hidden_test.py", "exec", dont_inherit=True)
         except Exception as error:  # noqa: BLE001 - a MemoryError, a RecursionError, a SyntaxError
             broken = f"the hidden test cannot be parsed: {type(error).__name__}: {error}"
     gc.freeze()
@@ -199,6 +201,16 @@ def _serve_task(control: Control, progress: mmap, task: dict[str, Any], broken: 
         control.send({"kind": "sample-done", "status": status})
 
 
+def _program(task: dict[str, Any]) -> bytes | Module:
+    """What to compile: the test as it is, or one that goes on after a failing case."""
+    if not task["all_cases"]:
+        test: bytes = task["test"]
+        return test
+    from lab.grading.all_cases import going_on  # noqa: PLC0415 - it imports ast, which a check.sh has no use for
+
+    return going_on(task["test"], task["entry_point"])
+
+
 def _judge(
     control: Control,
     progress: mmap,
@@ -213,7 +225,8 @@ def _judge(
             outcome: dict[str, Any] = {"status": "judge", "reason": code}
         else:
             proxy = Proxy(descriptors, progress, order["value_bytes"], first=index == 0)
-            outcome = run_test(code, order["entry_point"], proxy, order["cases"]) | proxy.seen()
+            run = run_all_cases if order["all_cases"] else run_test
+            outcome = run(code, order["entry_point"], proxy, order["cases"]) | proxy.seen()
             if outcome["status"] in FAILED and _has_numpy(order["site_packages"]) and (why := _broken_numpy()):
                 # never the candidate's fault, and its own import of it has failed as well
                 outcome |= {"status": "infra", "reason": why}
@@ -300,7 +313,7 @@ class Proxy:
         if answer == wire.VALUE and len(view) >= wire.CPU.size:
             return self._take(view)
         if answer == wire.RAISED:
-            raise CandidateFailed("error", f"raised {_text(view)}")
+            raise CandidateFailed("error", f"raised {_text(view)}", ends_test=False)
         if answer == wire.NO_MEMORY:
             raise CandidateFailed("memory", "over its memory limit")
         if answer == wire.OVER_CAPS:
@@ -340,24 +353,41 @@ class Proxy:
         }
 
 
-def run_test(code: CodeType, entry_point: str, proxy: Proxy, cases: int) -> dict[str, Any]:
+def run_all_cases(code: CodeType, entry_point: str, proxy: Proxy, cases: int) -> dict[str, Any]:
+    """Like `run_test`, for a test that goes on after a failing case and says so."""
+    from lab.grading.all_cases import NOTE, Failures  # noqa: PLC0415
+
+    failures = Failures(lambda error: _failure(entry_point, proxy, error), lambda: proxy.calls)
+    return failures.decide(run_test(code, entry_point, proxy, cases, {NOTE: failures.note}))
+
+
+def run_test(
+    code: CodeType, entry_point: str, proxy: Proxy, cases: int, names: dict[str, Any] | None = None
+) -> dict[str, Any]:
     """Execute the hidden test against the proxy. `cases` is how many calls it must make, 0 where that is unknown.
+
+    `names` are what it finds beside the function under test.
 
     Status `judge` means that the host side failed, `ended` that the candidate's process did.
     """
-    namespace = {"__name__": "hidden_test", entry_point: proxy}
+    namespace = {"__name__": "hidden_test", entry_point: proxy, **(names or {})}
     try:
         proxy.load()
         exec(code, namespace)  # noqa: S102 - the hidden test is what this process exists to run
-    except CandidateFailed as failure:
-        return {"status": failure.status, "reason": failure.reason, **_case(entry_point, proxy, None)}
-    except MemoryError:
-        return {"status": "judge", "reason": "the hidden test ran out of memory"}
     except BaseException as error:  # noqa: BLE001 - an assertion, or a comparison the value cannot stand
-        return _refused(entry_point, proxy, error)
+        return _failure(entry_point, proxy, error)
     if proxy.calls == 0 or (cases and proxy.calls != cases):
         return {"status": "judge", "reason": f"the hidden test made {proxy.calls} calls, not {cases or 'any'}"}
     return {"status": "pass", "reason": f"{proxy.calls} of {proxy.calls} cases agreed"}
+
+
+def _failure(entry_point: str, proxy: Proxy, error: BaseException) -> dict[str, Any]:
+    """What an exception says that ended a test, or one of its cases."""
+    if isinstance(error, CandidateFailed):
+        return {"status": error.status, "reason": error.reason, **_case(entry_point, proxy, None)}
+    if isinstance(error, MemoryError):
+        return {"status": "judge", "reason": "the hidden test ran out of memory"}
+    return _refused(entry_point, proxy, error)
 
 
 def _refused(entry_point: str, proxy: Proxy, error: BaseException) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from lab.verdict import Status, Verdict
 if TYPE_CHECKING:
     from lab.grading.exam import Exam
     from lab.grading.isolation import Isolation
+    from lab.tasks import Task
 
 JUDGE_FAILED = "judge"
 """Not a verdict yet: the host side failed, and the reference is asked whose fault that is."""
@@ -29,8 +30,7 @@ class Outcome:
     status: str
     reason: str
     calls: int = 0
-    failing: bool = False
-    """Whether the last call is the one to blame."""
+    failed_case: int | None = None
     expected: str | None = None
     measured: Measured = dataclasses.field(default_factory=Measured)
 
@@ -55,7 +55,7 @@ def verdict_of(exam: Exam, work: Work, outcome: Outcome, isolation: Isolation, g
         dataset=task.dataset,
         cases_run=outcome.calls,
         cases_total=task.cases or outcome.calls,
-        failed_case=outcome.calls - 1 if outcome.failing and outcome.calls else None,
+        failed_case=outcome.failed_case,
         cpu_s=round(outcome.measured.cpu_s, 3),
         wall_s=round(outcome.measured.wall_s, 3),
         peak_mb=round(outcome.measured.peak_mb, 1) or None,
@@ -75,16 +75,31 @@ def missing_verdict(exam: Exam, missing: Missing, isolation: Isolation, grader: 
     return dataclasses.replace(verdict, solution_sha256="")
 
 
+def infra_verdict(task: Task, reason: str) -> Verdict:
+    """The record where lab has no exam to grade with."""
+    return Verdict(
+        status=Status.INFRA,
+        reason=reason,
+        task=task.id,
+        upstream_id=task.upstream_id,
+        suite=task.suite,
+        dataset=task.dataset,
+        cases_total=task.cases,
+        boundary="values" if task.judge == "values" else "shared-process",
+    )
+
+
 def outcome_of(message: dict[str, Any], measured: Measured, override: tuple[str, str] | None, ending: str) -> Outcome:
     """Read the judge's word on one work; `override` is what the supervisor ended the candidate for.
 
     `ending` says how a candidate ended that hung up by itself. The judge's word is checked: a hostile test has the
-    same socket. Its values are texts and numbers of 64 bits, or it would not have been heard.
+    same socket. Its values are texts and numbers of 64 bits, or it would not have been heard. Where it counted failing
+    cases, the first of them stands, whatever the candidate was ended for later.
     """
     status, reason = str(message.get("status")), str(message.get("reason"))
-    calls = message.get("calls")
-    calls = calls if isinstance(calls, int) and calls >= 0 else 0
-    if override is not None:
+    calls = _count(message, "calls")
+    failed = _count(message, "failed")
+    if override is not None and not failed:
         status, reason = override
     elif status == "ended":
         status, reason = Status.ERROR, f"{ending} before it answered"
@@ -94,11 +109,21 @@ def outcome_of(message: dict[str, Any], measured: Measured, override: tuple[str,
     call = message.get("call")
     if status not in NOT_THE_CANDIDATE and calls and isinstance(call, str):
         reason = f"{call} {reason}" if reason.startswith(("raised ", "returned ")) else f"{call}: {reason}"
+    blamed = calls - 1 if calls else None
+    if failed and calls:
+        reason = f"{failed} of {calls} cases failed, the first: {reason}"
+        blamed = min(_count(message, "failed_case"), calls - 1)
     return Outcome(
         status,
         reason,
         calls,
-        failing=status not in NOT_THE_CANDIDATE,
+        failed_case=None if status in NOT_THE_CANDIDATE else blamed,
         expected=expected if isinstance(expected, str) else None,
         measured=measured,
     )
+
+
+def _count(message: dict[str, Any], name: str) -> int:
+    """A number of a judge's message; 0 where there is none."""
+    value = message.get(name)
+    return value if isinstance(value, int) and value >= 0 else 0

@@ -64,6 +64,7 @@ class Worker:
                 "entry_point": exam.task.entry_point,
                 "cases": exam.task.cases,
                 "value_bytes": exam.task.limits.value_bytes,
+                "all_cases": self._current().all_cases,
             }
         )
         self._line = line
@@ -231,7 +232,7 @@ def settle(pool: Pool, job: Job, outcomes: list[Outcome]) -> None:
         verdict = verdict_of(job.exam, work, outcome, pool.isolation, pool.venv.grader)
         graded.append(Graded(verdict, outcome.measured))
         if outcome.status in {WALL, NOT_STARTED} and not job.solo and not job.together:
-            looks.append((index, Job(job.exam, (work,), solo=True)))
+            looks.append((index, Job(job.exam, (work,), solo=True, all_cases=job.all_cases)))
         elif outcome.status == JUDGE_FAILED and job.exam.reference:
             # without a reference of its own, so that this look is the last
             exam = dataclasses.replace(job.exam, reference=b"")

@@ -7,7 +7,7 @@ import dataclasses
 import statistics
 from typing import TYPE_CHECKING, Any
 
-from lab.reporting.statistics import wilson_interval
+from lab.reporting.statistics import pass_at_k, wilson_interval
 from lab.selection import natural
 from lab.verdict import Status
 
@@ -50,19 +50,11 @@ class TaskScore:
 
 
 @dataclasses.dataclass(frozen=True)
-class Row:
-    """One line of a report. Rates are means over tasks, so that no task weighs more for having more runs."""
+class Scores:
+    """What tasks came to. Rates are means over tasks, so that no task weighs more for having more runs."""
 
-    key: Key
-    settings: Mapping[str, Any]
     scores: Mapping[str, TaskScore]
     """By task id, in natural order; every task that has a run."""
-    missing: tuple[str, ...]
-    """Tasks of the suite without a scored run."""
-    median_wall_s: float | None
-    """Of the tool, over its runs; None where no run took time."""
-    isolations: tuple[str, ...]
-    """What candidates were graded in."""
 
     def count(self, status: str) -> int:
         """How many runs ended in `status`."""
@@ -96,9 +88,30 @@ class Row:
         tried = [score for score in self.scores.values() if score.scored + score.infra]
         return sum(score.passed / (score.scored + score.infra) for score in tried) / len(tried)
 
+    def pass_at(self, k: int) -> float | None:
+        """The mean over tasks of pass@k; None where a task has fewer scored runs than `k`, or there is none."""
+        scored = [score for score in self.scores.values() if score.scored]
+        if not scored or any(score.scored < k for score in scored):
+            return None
+        return sum(pass_at_k(score.scored, score.passed, k) for score in scored) / len(scored)
+
     @property
     def _total(self) -> float:
         return sum(score.passed / score.scored for score in self.scores.values() if score.scored)
+
+
+@dataclasses.dataclass(frozen=True)
+class Row(Scores):
+    """One line of a report."""
+
+    key: Key
+    settings: Mapping[str, Any]
+    missing: tuple[str, ...]
+    """Tasks of the suite without a scored run."""
+    median_wall_s: float | None
+    """Of the tool, over its runs; None where no run took time."""
+    isolations: tuple[str, ...]
+    """What candidates were graded in."""
 
 
 def make_rows(results: Iterable[Result], lock: Mapping[str, str]) -> list[Row]:

@@ -8,6 +8,18 @@ Z_95 = 1.959963984540054
 """The 97.5 % quantile of the standard normal distribution."""
 
 
+def pass_at_k(n: int, c: int, k: int) -> float:
+    """The chance that at least one of `k` samples passes, without bias, from `n` samples of which `c` passed.
+
+    Source: M. Chen et al., Evaluating Large Language Models Trained on Code (2021), section 2.1: one less the share
+    of the draws of `k` in `n` that hit none of the `c`. Raises ValueError unless 0 <= c <= n and 1 <= k <= n.
+    """
+    if not (0 <= c <= n and 1 <= k <= n):
+        raise ValueError(f"there is no pass@{k} of {n} samples of which {c} passed")
+    draws = math.comb(n, k)
+    return (draws - math.comb(n - c, k)) / draws
+
+
 def wilson_interval(k: float, n: int) -> tuple[float, float] | None:
     """The 95 % score interval of a rate of `k` in `n`, within 0 and 1; None where `n` is 0.
 

@@ -16,7 +16,7 @@ from lab.verdict import Status
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lab.reporting.rows import Row, TaskScore
+    from lab.reporting.rows import Row, Scores, TaskScore
 
 SHORT_SHA = 8
 UNKNOWN = "-"
@@ -126,11 +126,11 @@ def rate(value: float | None) -> str:
     return "< 0.1 %" if text == "0.0 %" and value > 0 else text
 
 
-def interval(row: Row) -> str:
-    """The row's interval as per cent."""
-    if row.interval is None:
+def interval(scores: Scores) -> str:
+    """The interval of pass@1 as per cent."""
+    if scores.interval is None:
         return UNKNOWN
-    low, high = row.interval
+    low, high = scores.interval
     return f"{100 * low:.1f}-{100 * high:.1f}"
 
 

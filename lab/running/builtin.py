@@ -12,7 +12,10 @@ from lab.files import NotRegularFile, read_regular, write_atomic
 from lab.grading.work import Missing, read_work
 from lab.running.attempt import Planned, Tried
 from lab.running.identity import Setup
-from lab.running.samples import BadLine, Sample, file_sha256, read_samples
+from lab.samples import open_samples
+from lab.samples.prompts import Prompts
+from lab.samples.sample import BadLine, Sample
+from lab.selection import EVERYTHING, select
 
 if TYPE_CHECKING:
     import threading
@@ -56,7 +59,7 @@ class Copied:
 class Replay:
     """`replay`: one run a recorded solution. Made by `load_replay`."""
 
-    suite: SuitePaths
+    prompts: Prompts
     samples: dict[str, tuple[Sample, ...]]
     """By the name that the file gives the task, in file order."""
     samples_sha256: str
@@ -75,11 +78,7 @@ class Replay:
 
     def attempt(self, planned: Planned, folder: Path, stopping: threading.Event) -> Tried:  # noqa: ARG002
         sample = self._of(planned.task)[planned.sample]
-        # a lone surrogate is handed in as the bytes it would be, for the grader to refuse
-        data = sample.text.encode("utf-8", "surrogatepass")
-        if sample.continues:
-            data = read_regular(self.suite.task(planned.task.id).stub, MAX_SOURCE_BYTES) + data
-        return _hand_in(data, folder)
+        return _hand_in(self.prompts.source(sample, planned.task), folder)
 
     def foreign(self, tasks: Sequence[Task]) -> dict[str, int]:
         """How many samples there are of each task that is none of `tasks`."""
@@ -92,23 +91,29 @@ class Replay:
 
     def _of(self, task: Task) -> list[Sample]:
         both = self.samples.get(task.id, ()) + self.samples.get(task.upstream_id, ())
-        return sorted(both, key=lambda sample: sample.line)
+        return sorted(both, key=lambda sample: sample.place)
 
 
 def load_replay(suite: SuitePaths, file: Path) -> Replay:
-    """Read a samples file; raises LabError where it cannot be read or holds no sample at all."""
+    """Read a samples file or folder; raises LabError where it cannot be read or holds no sample at all."""
     samples: dict[str, list[Sample]] = collections.defaultdict(list)
     bad = []
-    for item in read_samples(file):
-        if isinstance(item, BadLine):
-            bad.append(item)
-        else:
-            samples[item.task].append(item)
+    prompts = Prompts(suite)
+    tasks = {name: task for task in select(suite, EVERYTHING) for name in (task.id, task.upstream_id)}
+    with open_samples(file) as items:
+        sha256 = items.sha256()
+        for item in items:
+            if isinstance(item, BadLine):
+                bad.append(item)
+            elif (why := prompts.fault(item, tasks.get(item.task))) is not None:
+                bad.append(item.bad(why))
+            else:
+                samples[item.task].append(item)
     if not samples:
-        first = f": line {bad[0].line} {bad[0].reason}" if bad else ""
+        first = f": {bad[0]}" if bad else ""
         raise LabError(f"{file} holds no samples{first}", 'Give one JSON object a line, {"task_id", "solution"}')
     stem = file.name.removesuffix(".gz").removesuffix(".jsonl")
-    return Replay(suite, {name: tuple(of) for name, of in samples.items()}, file_sha256(file), stem, tuple(bad))
+    return Replay(prompts, {name: tuple(of) for name, of in samples.items()}, sha256, stem, tuple(bad))
 
 
 def _hand_in(source: bytes, folder: Path) -> Tried:

@@ -16,13 +16,12 @@ import msgspec
 from lab import __version__
 from lab.errors import LabError
 from lab.grading.exam import load_exam, lock_digest
-from lab.grading.job import Job
-from lab.grading.verdicts import missing_verdict
+from lab.grading.job import WORKS_PER_JOB, Job
+from lab.grading.verdicts import infra_verdict, missing_verdict
 from lab.grading.work import Missing
 from lab.results import FILE_NAME, Attempt, Result, read_result, write_result
 from lab.running.identity import run_id
 from lab.tasks import read_lock
-from lab.verdict import Status, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -35,9 +34,8 @@ if TYPE_CHECKING:
     from lab.layout import Root, SuitePaths
     from lab.running.attempt import Planned, Tool, Tried
     from lab.tasks import Task
+    from lab.verdict import Verdict
 
-WORKS_PER_JOB = 16
-"""Of one task, graded by a host side that has parsed the test once; more would keep other workers waiting."""
 LOOK_S = 0.2
 
 
@@ -173,7 +171,7 @@ class Runner:
             exam = load_exam(self._suite, task.id)
         except LabError as error:
             for number in finished:
-                verdicts[number] = _infra(task, str(error))
+                verdicts[number] = infra_verdict(task, str(error))
             return verdicts
         works = {number: work for number in finished if (work := tries[number].work) is not None}
         for number in finished:
@@ -198,20 +196,6 @@ class Runner:
     def _folder(self, planned: Planned) -> Path:
         name = run_id(self._identity(planned), planned.sample)
         return self._root.run(self._suite.name, planned.setup.tool, planned.task.id, name)
-
-
-def _infra(task: Task, reason: str) -> Verdict:
-    """The verdict where lab has no exam to grade with."""
-    return Verdict(
-        status=Status.INFRA,
-        reason=reason,
-        task=task.id,
-        upstream_id=task.upstream_id,
-        suite=task.suite,
-        dataset=task.dataset,
-        cases_total=task.cases,
-        boundary="values" if task.judge == "values" else "shared-process",
-    )
 
 
 def _with_attempt(result: Result, tried: Tried, verdict: Verdict | None) -> Result:

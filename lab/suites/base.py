@@ -28,6 +28,8 @@ class Dataset:
     split: str = "test"
     file_stem: str | None = None
     """Upstream's own file name without ending, `HumanEvalPlus-OriginFmt`."""
+    prompt_is_code: bool = False
+    """Whether a prompt is the start of a program, so that a sample may be a completion of it."""
     rows_sha256: str | None = None
     """What the rows hashed to (datasets.digest) when the suite module was written."""
     rows_count: int | None = None

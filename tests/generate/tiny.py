@@ -12,6 +12,7 @@ from lab.datasets import row_digest
 from lab.environment import Environment, read_environment
 from lab.generate.choice import Amount
 from lab.generate.generation import Outcome, Request, generate
+from lab.grading.isolation import Isolation
 from lab.grading.job import Graded, Job
 from lab.grading.limits import Measured
 from lab.grading.site import Venv
@@ -37,7 +38,7 @@ class TinySuite:
     summary: str = "for tests"
     datasets: Sequence[Dataset] = (
         Dataset("ones", COLUMNS, "id", file_stem="Ones"),
-        Dataset("twos", COLUMNS, "id", file_stem="Twos"),
+        Dataset("twos", COLUMNS, "id", file_stem="Twos", prompt_is_code=True),
     )
     requirements: str = ""
     imports: Sequence[str] = ()
@@ -95,6 +96,7 @@ class InProcessPool:
 
     def __init__(self, venv: Venv, **options: Any) -> None:
         self.graded = []
+        self.venv, self.isolation = venv, options.get("isolation", Isolation.PROCESS)
 
     def __enter__(self) -> Self:
         return self
@@ -112,7 +114,8 @@ class InProcessPool:
         task = job.exam.task
         self.graded.append(task.id)
         solution: dict[str, Any] = {}
-        exec(work.files["solution.py"], solution)
+        # compiled first: Python takes an interrupt of exec(text) for one that nobody caught, and exits by it
+        exec(compile(work.files["solution.py"], "solution.py", "exec"), solution)
 
         def proxy(*arguments: object) -> object:
             nonlocal calls
@@ -126,7 +129,18 @@ class InProcessPool:
             status, reason = Status.WRONG, f"case {calls - 1} disagreed"
         if calls == 0:
             status, reason = Status.INFRA, "the hidden test made 0 calls"
-        verdict = Verdict(status, reason, task.id, task.upstream_id, task.suite, task.dataset)
+        verdict = Verdict(
+            status,
+            reason,
+            task.id,
+            task.upstream_id,
+            task.suite,
+            task.dataset,
+            cases_run=calls,
+            solution_sha256=work.sha256,
+            oracle_sha256=job.exam.test_sha256,
+            lock_sha256=job.exam.lock_sha256,
+        )
         return Graded(verdict, Measured(cases=calls, cpu_s=0.01))
 
 

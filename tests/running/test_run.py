@@ -147,6 +147,20 @@ def test_a_file_without_a_usable_sample(laboratory: Laboratory, content: bytes) 
     assert not laboratory.results()
 
 
+def test_replay_takes_what_grade_takes(laboratory: Laboratory) -> None:
+    folder = laboratory.root / "generated" / "One_1"
+    folder.mkdir(parents=True)
+    for number in (0, 1):
+        (folder / f"{number}.py").write_text(f"def f(x): return x + {number}")
+    assert laboratory("run", "replay", "--samples", folder.parent, "--suite", "tiny").code == 0
+    assert statuses(laboratory) == {"ones-1#0": "wrong", "ones-1#1": "pass"}
+    file = laboratory.samples({"task_id": "One/2", "completion": "return 3"}, {"task_id": "Two/1", "completion": ""})
+    said = laboratory("run", "replay", "--samples", file, "--suite", "tiny")
+    assert said.code == 1
+    assert "line 1 has a completion, but the prompt of ones-2 is prose" in said.err
+    assert statuses(laboratory)["twos-1#0"] == "wrong"
+
+
 def test_another_samples_file_is_another_run(laboratory: Laboratory) -> None:
     for answer in ("x + 1", "0"):
         file = laboratory.samples({"task_id": "One/1", "solution": f"def f(x): return {answer}"})

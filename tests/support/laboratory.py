@@ -100,13 +100,14 @@ def _grade_here(patch: pytest.MonkeyPatch) -> None:
     from tests.generate import tiny  # noqa: PLC0415
 
     patch.setitem(suites.SUITES, "tiny", "tests.support.tiny_suite")
-    for command in ("run", "check"):
+    for command in ("run", "check", "grade"):
         patch.setattr(f"lab.commands.{command}.Pool", tiny.InProcessPool)
         patch.setattr(f"lab.commands.{command}.ensure_venv", lambda *_given, **_options: tiny.FAKE_VENV)
 
 
 if __name__ == "__main__":
     import lab.commands.check
+    import lab.commands.grade
     import lab.commands.run  # noqa: F401 - to be patched
 
     with pytest.MonkeyPatch.context() as own_patch:

@@ -10,6 +10,7 @@ HUMANEVALPLUS = Dataset(
     id_column="task_id",
     hub_id="evalplus/humanevalplus",
     file_stem="HumanEvalPlus-OriginFmt",
+    prompt_is_code=True,
     rows_sha256="d81c20f4adcd158f8c26d543f323675195fc54490a451ca24188f6bc8ddce9eb",
     rows_count=164,
     licence="Apache-2.0 (EvalPlus), MIT (HumanEval)",

@@ -21,6 +21,7 @@ STARTERCOMPLETE = Dataset(
     name="startercomplete",
     columns=HUMANEVALPLUS.columns,
     id_column="task_id",
+    prompt_is_code=True,
     rows_sha256="2f4d5911105f18b60aef2a8937807a0eb4b2e14e93c2b049fcc2da513ff8df91",
     rows_count=12,
     licence="Apache-2.0",

@@ -1,0 +1,1 @@
+"""Bulk grading: a whole samples file on one suite, in any number of goes."""
