@@ -4,8 +4,9 @@ A row has: `name`; `why`, in one line; `task`, the short name of a task of tiny.
 pass), `harm` (also hurts) or `good` (must pass); one of `source` (the text of solution.py), `files` (a work folder)
 and `make` (a function of builders.py). And may have: `encoding` of the source; `verdicts` allowed, where not every
 failure will do; `holds_at`, the isolation levels that hold it; `outlives_at`, the levels that cannot end what it
-starts; `leaves`, paths of the host that must not be there afterwards; `slow`; `variants`, each a case of its own with
-@VARIANT@ replaced; `repeat`, a count and a text for @REPEAT@. The other @WORDS@ are filled in by ground.py.
+starts; `by_groups`, where only a control group sees what it takes; `leaves`, paths of the host that must not be there
+afterwards; `slow`; `variants`, each a case of its own with @VARIANT@ replaced; `repeat`, a count and a text for
+@REPEAT@. The other @WORDS@ are filled in by watch.py.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ KEYS = frozenset(
         "verdicts",
         "holds_at",
         "outlives_at",
+        "by_groups",
         "leaves",
         "slow",
         "variants",
@@ -63,6 +65,7 @@ class Case:
     files: Mapping[str, str] | None = None
     make: str | None = None
     leaves: tuple[str, ...] = ()
+    by_groups: bool = False
     slow: bool = False
 
     @property
@@ -126,5 +129,6 @@ def _case(row: dict[str, Any]) -> Case:
         files=row.get("files"),
         make=row.get("make"),
         leaves=tuple(row.get("leaves", ())),
+        by_groups=row.get("by_groups", False),
         slow=row.get("slow", False),
     )
