@@ -10,6 +10,7 @@ import pytest
 import typer
 
 from lab import cli
+from lab.grading import judge, sandbox, supervise, verdicts, work, worker
 from lab.suites import SUITES
 
 PROJECT = Path(__file__).parents[1]
@@ -72,6 +73,20 @@ def test_every_module_has_a_place_in_the_architecture() -> None:
     shared = {"__init__", "__main__", "__pycache__", "progress", "attempt", "describe", "show", "site"}
     missing = {name for name in names - shared if not re.search(rf"`{name}/?`", text)}
     assert not missing
+
+
+def test_the_limits_are_those_of_the_code() -> None:
+    text = (PROJECT / "docs" / "security.md").read_text("utf-8")
+    for cells in (
+        f"| {supervise.MAX_PROCESSES}; threads and processes {supervise.MAX_TASKS} |",
+        f"| {sandbox.SCRATCH_BYTES >> 20} MiB a folder,",
+        f"| {sandbox.SHARED_MEMORY_BYTES >> 20} MiB |",
+        f"| {work.MAX_SOLUTION_BYTES >> 20} MiB, UTF-8;",
+        f"{work.MAX_HELPER_BYTES >> 20} MiB and {work.MAX_HELPERS} files |",
+        f"| {verdicts.MAX_REASON_CHARS} characters,",
+        f"| {worker.JUDGE_CPU_S:g} s of CPU beside the task's limit, {judge.MEMORY_BYTES >> 30} GiB",
+    ):
+        assert cells in text
 
 
 def test_the_licence_is_whole() -> None:
