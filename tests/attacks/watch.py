@@ -125,13 +125,13 @@ class Watch:
 
     def marked(self) -> list[str]:
         """Processes that carry this test's name, as theirs or on their command line, after a moment to end."""
-        return _none_after(END_LIMIT_S, lambda: list(_named(self.name)))
+        return none_after(END_LIMIT_S, lambda: list(_named(self.name)))
 
     def troubles(self, case: Case, level: Isolation) -> list[str]:
         """All that an attack has left behind. The pool is closed by now."""
         found = []
         if level not in case.outlives_at:
-            found += [f"process {line}" for line in _none_after(END_LIMIT_S, self._left)]
+            found += [f"process {line}" for line in none_after(END_LIMIT_S, self._left)]
         paths = [self.canary, *map(self.fill, case.leaves)]
         found += [f"file {path}" for path in paths if os.path.lexists(path)]
         found += [f"scratch {path}" for path in self.scratch.iterdir()]
@@ -148,17 +148,14 @@ class Watch:
         for pid in set(descendants()) - self.processes:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        _none_after(END_LIMIT_S, self._left)
+        none_after(END_LIMIT_S, self._left)
         for path in (Path(self.canary), *PACKAGE.rglob(f"zz_{self.name}*")):
             path.unlink(missing_ok=True)
         # by rm, which is not recursive: pytest's own tidying fails on folders that are very deep
         subprocess.run(["rm", "-rf", self.scratch, self.folder / "work"], check=True)
 
     def _left(self) -> list[str]:
-        for pid in set(descendants()) - self.processes:
-            with contextlib.suppress(ChildProcessError):  # an orphan that this process has adopted, dead by now
-                os.waitpid(pid, os.WNOHANG)
-        return [_command(pid) for pid in set(descendants()) - self.processes]
+        return born_since(self.processes)
 
     def _bytes(self) -> frozenset[tuple[str, tuple[int, ...]]]:
         """Every file of the suite with its venv, and of the package; a write cannot hide the time it took place."""
@@ -182,6 +179,14 @@ def descendants() -> Iterator[int]:
         found = children.get(waiting.pop(), [])
         waiting += found
         yield from found
+
+
+def born_since(before: set[int]) -> list[str]:
+    """The processes below this one that are not among `before`, as text; those of them that are dead are waited for."""
+    for pid in set(descendants()) - before:
+        with contextlib.suppress(ChildProcessError):  # an orphan that this process has adopted, dead by now
+            os.waitpid(pid, os.WNOHANG)
+    return [_command(pid) for pid in set(descendants()) - before]
 
 
 def _named(name: str) -> Iterator[str]:
@@ -208,7 +213,7 @@ def _command(pid: int) -> str:
         return str(pid)
 
 
-def _none_after(limit_s: float, look: Callable[[], list[str]]) -> list[str]:
+def none_after(limit_s: float, look: Callable[[], list[str]]) -> list[str]:
     """What `look` still finds after at most `limit_s`: the kernel takes a moment to take a process apart."""
     until = time.monotonic() + limit_s
     while (found := look()) and time.monotonic() < until:

@@ -247,9 +247,6 @@ def test_helpers_are_found_also_under_the_names_of_ours(start: Callable[..., Tal
     assert talk.call() == (wire.VALUE, ("own", "lab", 2))
 
 
-LINES = "# coding: latin-1\r\ndef f():\r\n    return 'é'\r\n"
-
-
 @pytest.mark.parametrize(
     ("source", "value"),
     [
