@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,7 @@ OLDEST = "import sys; sys.exit(sys.version_info < (3, 11))"
 LIMITS = Limits(case_cpu_s=2, cpu_s=4, wall_s=30, memory_mb=1024, value_bytes=1 << 20)
 TASK = "ones-3"
 END_LIMIT_S = 120
+KILL_LIMIT_S = 5.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,8 +82,14 @@ class Bench:
             **self.as_user,
         )
 
-    def processes(self) -> list[str]:
-        """Command lines that name this bench: none once a check has ended."""
+    def left(self) -> list[str]:
+        """Command lines of what still runs of this bench, after the moment that the kernel takes to end it."""
+        until = time.monotonic() + KILL_LIMIT_S
+        while (found := self._processes()) and time.monotonic() < until:
+            time.sleep(0.05)
+        return found
+
+    def _processes(self) -> list[str]:
         found = []
         for entry in Path("/proc").iterdir():
             with contextlib.suppress(OSError):

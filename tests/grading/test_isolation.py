@@ -173,7 +173,7 @@ def test_check_sh_of_an_ordinary_user(bench: Bench, level: str, name: str) -> No
     assert (record["status"], record["isolation"], done.returncode) == (status, level, code), (record, done.stderr)
     assert reason in record["reason"]
     assert done.stderr == ""
-    assert bench.processes() == []
+    assert bench.left() == []
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
