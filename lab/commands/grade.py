@@ -76,7 +76,7 @@ def grade(root: Root, environment: Environment, options: GradeOptions) -> ExitCo
         contents = read_contents(samples, prompts, known, set(selected))
         _tell(contents, suite, len(selected))
         _check(contents, options)
-        isolation = choose(options.isolation)
+        isolation = choose(options.isolation, say=warn)
         venv = ensure_venv(suite, get_suite(suite.name), say=warn)
         tasks = {name: task for name, task in selected.items() if contents.counts[name]}
         lock = {name: entry for name, entry in read_lock(suite).items() if name in tasks}
