@@ -19,6 +19,7 @@ from lab.grading.job import stopped
 from lab.grading.judge_process import JudgeProcess
 from lab.grading.supervise import Candidate
 from lab.grading.worker import Worker
+from lab.process import has_ended
 
 if TYPE_CHECKING:
     import concurrent.futures
@@ -174,10 +175,19 @@ class Pool:
 
     def take_candidate(self) -> Candidate:
         """A started candidate. One is kept ahead of need, so that its start-up overlaps with judging."""
-        candidate = self._spares.popleft() if self._spares else Candidate(self.isolation, self.venv)
+        candidate = self._living_spare() or Candidate(self.isolation, self.venv)
         if self.warm and not self._spares and not self._closing:
             self._spares.append(Candidate(self.isolation, self.venv))
         return candidate
+
+    def _living_spare(self) -> Candidate | None:
+        while self._spares:
+            spare = self._spares.popleft()
+            if not has_ended(spare.held.process):
+                return spare
+            # whatever ended it, nothing of a solution has run: it must not count as one that failed
+            spare.end()
+        return None
 
     def queue(self, job: Job) -> None:
         """Queue a second look; it goes before what waits, for somebody waits for it."""
