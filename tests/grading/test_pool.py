@@ -297,7 +297,7 @@ def busy(pool: Pool) -> list[Worker]:
 @AT_EACH_LEVEL
 def test_a_judge_that_is_killed_costs_nobody_else_a_verdict(ground: Ground, level: Isolation) -> None:
     with pool_of(ground, level, jobs=2) as pool:
-        hit = pool.submit(job(SLOW, SLOW))
+        hit = pool.submit(job(SLEEPS, SLEEPS))
         until(lambda: busy(pool))
         others = [pool.submit(job(IDENTITY, WRONG)) for _ in range(4)]
         os.kill(busy(pool)[0].judge._held.process.pid, signal.SIGKILL)
@@ -311,7 +311,7 @@ def test_a_judge_that_is_killed_costs_nobody_else_a_verdict(ground: Ground, leve
 @AT_EACH_LEVEL
 def test_without_a_reference_to_ask_a_lost_judge_is_infra(ground: Ground, level: Isolation) -> None:
     with pool_of(ground, level) as pool:
-        hit = pool.submit(job(SLOW, of=exam(reference="")))
+        hit = pool.submit(job(SLEEPS, of=exam(reference="")))
         until(lambda: busy(pool))
         os.kill(busy(pool)[0].judge._held.process.pid, signal.SIGKILL)
         assert statuses(hit) == ["infra"]
@@ -345,7 +345,7 @@ def test_the_excess_of_one_job_is_not_the_next_ones(
 @AT_EACH_LEVEL
 def test_a_candidate_that_is_killed_from_outside(ground: Ground, level: Isolation) -> None:
     with pool_of(ground, level) as pool:
-        hit = pool.submit(job(SLOW))
+        hit = pool.submit(job(SLEEPS))
         until(lambda: busy(pool) and pool._workers[0].judge.word > 1)  # before that it counts as never started
         candidate = busy(pool)[0]._candidate
         assert candidate is not None
