@@ -109,9 +109,10 @@ class Runner:
         if self._fresh:
             return None
         found = read_result(self._folder(planned) / FILE_NAME)
-        if isinstance(found, Result) and found.identity == self._identity(planned) and found.stop != "interrupted":
-            return found
-        return None
+        if not isinstance(found, Result) or found.identity != self._identity(planned) or found.stop == "interrupted":
+            return None
+        # what lab could not grade may have been mended since
+        return found if found.verdict is not None and found.verdict.status.scored else None
 
     def _units(self, planned: Iterable[Planned]) -> Iterator[tuple[Planned, ...]]:
         """What one worker does in one go: a run, or several of one task where attempts take no time."""

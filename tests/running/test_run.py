@@ -73,11 +73,17 @@ def test_another_lock_entry_is_another_run(laboratory: Laboratory) -> None:
 
 
 def test_an_oracle_unlike_the_lock_is_infra_and_exit_1(laboratory: Laboratory) -> None:
-    (laboratory.root / "evals/tiny/oracle/ones-2/test.py").write_text("pass\n")
+    oracle = laboratory.root / "evals/tiny/oracle/ones-2/test.py"
+    whole = oracle.read_text()
+    oracle.write_text("pass\n")
     said = laboratory("run", "reference", "-n", "3", "--suite", "tiny")
     assert said.code == 1
     assert "infra ones-2: ones-2 could not be graded" in said.out
     assert statuses(laboratory) == {"ones-1#0": "pass", "ones-2#0": "infra", "ones-3#0": "pass"}
+    oracle.write_text(whole)
+    # what could not be graded is done again, and nothing else
+    again = laboratory("run", "reference", "-n", "3", "--suite", "tiny", "--json").json()
+    assert (again["skipped"], again["statuses"]) == (2, {"pass": 3})
 
 
 @pytest.mark.parametrize("damage", ["half", "empty", "gone", "folder"])
