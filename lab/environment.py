@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 DEFAULT_DATASETS_SERVER = "https://datasets-server.huggingface.co"
 MAX_JOBS = 1024
+MAX_JOBS_DIGITS = 9
+OWN_VARIABLES = re.compile(r"LAB_.*|HF_TOKEN")
 PIP_REDIRECTS = {"PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_PYTHON", "PIP_DRY_RUN", "PIP_LOG", "PIP_REQUIREMENT"}
 """Settings that would have pip install elsewhere than into the Python it runs in, or more than it was asked for."""
 
@@ -60,6 +63,12 @@ def installer_variables(variables: Mapping[str, str] | None = None) -> dict[str,
     return {name: value for name, value in env.items() if name not in PIP_REDIRECTS} | {"PIP_USER": "0"}
 
 
+def agent_variables(variables: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The environment for an agent's program: the user's own, less lab's settings and keys: no root and no token."""
+    env = os.environ if variables is None else variables
+    return {name: value for name, value in env.items() if not OWN_VARIABLES.fullmatch(name)}
+
+
 def _text(env: Mapping[str, str], name: str) -> str | None:
     value = env.get(name, "").strip()
     if not value:
@@ -94,7 +103,8 @@ def _jobs(env: Mapping[str, str]) -> int:
     value = _text(env, "LAB_JOBS")
     if value is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if not (value.isascii() and value.isdigit() and 1 <= int(value) <= MAX_JOBS):
+    # the length first: int refuses past 4,300 digits
+    if not (value.isascii() and value.isdigit() and len(value) <= MAX_JOBS_DIGITS and 1 <= int(value) <= MAX_JOBS):
         raise LabError(f"LAB_JOBS is {value!r}, not a whole number from 1 to {MAX_JOBS}", "Set it, or unset it")
     return int(value)
 

@@ -102,10 +102,13 @@ def _number(value: object) -> Any:
 
 
 def read_lock(suite: SuitePaths) -> dict[str, LockEntry]:
-    """The lock of a suite: task id to entry; raises LabError where there is none."""
+    """The lock of a suite: task id to entry; raises LabError where there is none, or it is broken."""
     if not suite.lock.exists():
         raise LabError(f"there is no suite at {suite.folder}", f"Run lab gen --suite {suite.name} first")
-    return {name: _lock_entry(suite.lock, name, table) for name, table in read_toml(suite.lock)["tasks"].items()}
+    tables = read_toml(suite.lock).get("tasks")
+    if not isinstance(tables, dict):
+        raise LabError(f"{suite.lock} holds no table of tasks", "Run lab gen again")
+    return {name: _lock_entry(suite.lock, name, table) for name, table in tables.items()}
 
 
 def read_lock_entry(suite: SuitePaths, task_id: str) -> LockEntry:

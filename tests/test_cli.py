@@ -98,8 +98,9 @@ def test_bad_usage_is_one_line_and_exit_2(laboratory: Laboratory, line: str, exp
     assert not laboratory.results()
 
 
-def test_malformed_environment(laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LAB_JOBS", "many")
+@pytest.mark.parametrize("jobs", ["many", "0", "9" * 5000])
+def test_malformed_environment(laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch, jobs: str) -> None:
+    monkeypatch.setenv("LAB_JOBS", jobs)
     said = laboratory("tools")
     assert (said.code, said.out) == (2, "")
     assert "LAB_JOBS" in said.err

@@ -68,3 +68,11 @@ def test_find_task_by_either_id(laboratory: Laboratory) -> None:
     root = Root(laboratory.root)
     assert find_task(root, "ones-3")[1] == find_task(root, "One/3", "tiny")[1]
     assert find_task(root, "ones-3")[1].upstream_id == "One/3"
+
+
+@pytest.mark.parametrize("lock", ["", "tasks = 3\n", "[tasks]\nones-1 = 3\n"])
+def test_a_broken_lock_is_one_line(laboratory: Laboratory, lock: str) -> None:
+    (laboratory.root / "evals/tiny/lock.toml").write_text(lock)
+    said = laboratory("scenarios", "--suite", "tiny")
+    assert said.code == 2
+    assert "Run lab gen again" in said.err

@@ -90,13 +90,13 @@ class Journal:
             end = place + len(line)
             try:
                 record = json.loads(line)
-            except ValueError:
+            except (ValueError, RecursionError):
                 continue
             if not isinstance(record, dict):
                 continue
             if line.startswith(START):
                 header = record
-            elif header is not None and record.get("status") in REUSABLE and self._terms.hold(header, record):
+            elif header is not None and str(record.get("status")) in REUSABLE and self._terms.hold(header, record):
                 self._results[str(record["task"]), str(record.get("solution_sha256"))] = stream, place
         return end, header
 

@@ -166,7 +166,7 @@ def read_ledger(paths: SuitePaths, say: Callable[[str], None]) -> Ledger:
     settings = _read(paths.settings, say)
     try:
         lock = read_lock(paths) if paths.lock.exists() else {}
-    except (LabError, KeyError, AttributeError):
+    except LabError:
         say(f"{paths.lock} is broken: every task is made anew")
         lock = {}
     head = _read(paths.lock, say) if lock else {}

@@ -11,8 +11,9 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lab.environment import agent_variables
 from lab.errors import LabError, did_you_mean
-from lab.files import write_atomic
+from lab.files import NotRegularFile, read_regular, write_atomic
 from lab.grading.work import Missing, read_work
 from lab.running.attempt import Planned, Tried
 from lab.running.child import run_child
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 PLACEHOLDERS = ("prompt", "prompt_file", "work")
 # doubled braces stand for themselves, and ${name} is a shell's own
 PLACEHOLDER = re.compile(r"(?P<plain>\{\{[a-z_]+\}\})|(?<!\$)\{(?P<name>[a-z_]+)\}")
-OWN_VARIABLES = re.compile(r"LAB_.*|HF_TOKEN")
+MAX_TASK_FILE_BYTES = 64 << 20
 WORK_FILES = {"prompt.txt", "solution.py"}
 
 
@@ -54,13 +55,13 @@ class Command:
         try:
             if work.is_relative_to(self.root.folder):
                 raise LabError(f"the temporary folder lies inside the root {self.root.folder}", "Set TMPDIR elsewhere")
-            shutil.copyfile(paths.prompt, work / "prompt.txt")
-            shutil.copyfile(paths.stub, work / "solution.py")
-            prompt = paths.prompt.read_text("utf-8")
+            prompt = _task_file(paths.prompt)
+            write_atomic(work / "prompt.txt", prompt)
+            write_atomic(work / "solution.py", _task_file(paths.stub))
             ended = run_child(
-                fill(self.words, prompt=prompt, work=work),
+                fill(self.words, prompt=prompt.decode("utf-8", "replace"), work=work),
                 folder=work,
-                env=_agent_environment(work),
+                env=agent_variables() | {"PWD": str(work)},
                 timeout_s=self.timeout_s,
                 stopping=stopping,
             )
@@ -127,7 +128,8 @@ def fill(words: Sequence[str], *, prompt: str, work: Path) -> list[str]:
     return [PLACEHOLDER.sub(value, word) for word in words]
 
 
-def _agent_environment(work: Path) -> dict[str, str]:
-    """The user's environment without lab's own settings and keys, so that it names no root and no token."""
-    env = {name: value for name, value in os.environ.items() if not OWN_VARIABLES.fullmatch(name)}
-    return env | {"PWD": str(work)}
+def _task_file(path: Path) -> bytes:
+    try:
+        return read_regular(path, MAX_TASK_FILE_BYTES)
+    except (NotRegularFile, FileNotFoundError) as error:
+        raise LabError(f"{path} cannot be read: {error}", "Run lab gen again") from error

@@ -296,6 +296,15 @@ def test_a_torn_journal_is_taken_up_where_it_is_whole(laboratory: Laboratory, gr
         assert not partial.exists()
 
 
+@pytest.mark.parametrize("line", ['{"status": []}', '{"status": "pass", "task": {}}', "3", "[" * 100_000])
+def test_a_damaged_line_of_results_is_passed_over(laboratory: Laboratory, line: str) -> None:
+    file = laboratory.samples(GOOD)
+    grade(laboratory, file)
+    with (laboratory.root / "mine.results.jsonl").open("a") as out:
+        out.write(f"{line}\n")
+    assert grade(laboratory, file)["reused"] == 1
+
+
 def test_two_at_once_do_not_write_one_file(laboratory: Laboratory) -> None:
     slow = {"task_id": "One/1", "solution": "import time; time.sleep(3)\ndef f(x): return x + 1"}
     file = laboratory.samples(slow)

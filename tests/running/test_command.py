@@ -97,6 +97,15 @@ def test_labs_own_settings_are_kept_from_the_tool(laboratory: Laboratory, monkey
     assert "OTHER=kept" in said
 
 
+@pytest.mark.parametrize("name", ["prompt.txt", "solution.py"])
+def test_a_task_that_lost_a_file_is_one_line(laboratory: Laboratory, name: str) -> None:
+    (laboratory.root / "evals/tiny/tasks/ones-1" / name).unlink()
+    said = laboratory("run", "lost", "ones-1", "--suite", "tiny", "--command", "true")
+    assert said.code == 2
+    assert f"{name} cannot be read" in said.err
+    assert "Run lab gen again" in said.err
+
+
 def test_a_timeout_is_a_stop_and_what_was_left_is_graded(laboratory: Laboratory) -> None:
     started = time.monotonic()
     result = run(laboratory, f"{SOLVE}; sleep 60", "--timeout", "0.5")

@@ -10,6 +10,7 @@ import pytest
 
 from lab.errors import LabError
 from lab.samples import jsonl, open_samples
+from lab.samples.foreign import foreign_line
 from lab.samples.sample import MAX_SAMPLE_BYTES, BadLine, Sample
 
 GOOD = {"task_id": "One/1", "solution": "def f(x): ..."}
@@ -173,3 +174,7 @@ def test_identities(tmp_path: Path) -> None:
         with open_samples(folder(tmp_path / str(len(digests)), **files)) as samples:
             digests.add(samples.sha256())
     assert len(digests) == 4
+
+
+def test_a_foreign_name_of_any_length_is_said_in_one_line() -> None:
+    assert len(foreign_line({"9" * 5000: 1}, "tiny", 1)) < 200
