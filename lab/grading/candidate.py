@@ -1,6 +1,6 @@
 """The process of the candidate: loads solution.py and answers calls. Nothing of the hidden test is ever in here.
 
-Only this file, codec.py and wire.py run beside the candidate. Whatever it does to them, it can but send bytes, and
+Only this file, codec/ and wire.py run beside the candidate. Whatever it does to them, it can but send bytes, and
 the host takes those as answers, never as verdicts.
 """
 
