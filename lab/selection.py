@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 import fnmatch
 import hashlib
-import re
 from typing import TYPE_CHECKING
 
 from lab.errors import LabError, did_you_mean
+from lab.order import natural
 from lab.suites import SUITES
 from lab.tasks import Task, read_lock, read_task, read_toml
 
@@ -40,12 +40,6 @@ class Filters:
 
 
 EVERYTHING = Filters()
-
-
-def natural(name: str) -> tuple[tuple[int, int | str], ...]:
-    """Sort key that puts humanevalplus-2 before humanevalplus-10."""
-    parts = re.findall(r"[0-9]+|[^0-9]+", name)
-    return tuple((0, int(part)) if part.isdecimal() else (1, part) for part in parts)
 
 
 def all_tasks(suite: SuitePaths) -> list[Task]:

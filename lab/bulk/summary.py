@@ -9,9 +9,9 @@ from rich import box
 from rich.table import Table
 
 from lab.console import markup
+from lab.order import natural
 from lab.reporting.rows import Scores, TaskScore
 from lab.reporting.tables import UNKNOWN, interval, rate
-from lab.selection import natural
 from lab.verdict import Status
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import typing
 from typing import TYPE_CHECKING, Any
 
 from lab.errors import LabError
-from lab.selection import natural
+from lab.order import natural
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

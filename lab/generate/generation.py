@@ -19,8 +19,8 @@ from lab.grading.isolation import choose as choose_isolation
 from lab.grading.limits import PROOF_LIMITS, limits_from
 from lab.grading.pool import Pool
 from lab.grading.work import Missing, Work
+from lab.order import natural
 from lab.progress import progress
-from lab.selection import natural
 from lab.suites.base import Problem, Unusable
 from lab.venv import ensure_venv
 

@@ -12,7 +12,7 @@ from lab.errors import LabError
 from lab.generate.proof import Proven
 from lab.grading.limits import Measured
 from lab.layout import NAME
-from lab.selection import natural
+from lab.order import natural
 from lab.tasks import LockEntry, read_lock, read_toml
 
 if TYPE_CHECKING:

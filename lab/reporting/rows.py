@@ -7,8 +7,8 @@ import dataclasses
 import statistics
 from typing import TYPE_CHECKING, Any
 
+from lab.order import natural
 from lab.reporting.statistics import pass_at_k, wilson_interval
-from lab.selection import natural
 from lab.verdict import Status
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from rich import box
 from rich.table import Table
 
 from lab.console import markup
-from lab.selection import natural
+from lab.order import natural
 from lab.verdict import Status
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Self
 
 from lab.errors import LabError
 from lab.files import NotRegularFile, read_regular
+from lab.order import natural
 from lab.samples.sample import MAX_SAMPLE_BYTES, BadLine, Sample
-from lab.selection import natural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

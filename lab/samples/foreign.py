@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lab.selection import natural
+from lab.order import natural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
