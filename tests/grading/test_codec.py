@@ -288,7 +288,7 @@ class Always:
 
 @pytest.mark.parametrize(
     "value",
-    [object(), int, Always(), lambda: 1, print, math, memoryview(b"a"), NotImplemented, Always, slice(1), ValueError()],
+    [object(), int, Always(), lambda: 1, print, math, memoryview(b"a"), NotImplemented, Always, ValueError()],
     ids=lambda value: type(value).__name__,
 )
 def test_anything_else_is_opaque(value: Any) -> None:
@@ -395,8 +395,9 @@ def test_too_much_does_not_cross(name: str) -> None:
 
 
 def test_what_just_fits_crosses() -> None:
-    for value in (nested(MAX_DEPTH - 1), [None] * (CAP - 10), "x" * (CAP - 20), [1] * (CAP - 20)):
-        assert same(across(value), value)
+    cap = 1 << 16
+    for value in (nested(MAX_DEPTH - 1), [None] * (cap - 10), "x" * (cap - 20), [1] * (cap - 20)):
+        assert same(across(value, cap), value)
 
 
 @pytest.mark.parametrize("value", ["abc" * 10, [1] * 100, [[]] * 40, {n: n for n in range(50)}, range(1000)], ids=repr)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import shutil
 import textwrap
 from typing import TYPE_CHECKING, Any
@@ -326,6 +327,9 @@ UP = textwrap.dedent(
         for descriptor in range(3, 64):
             try: os.write(descriptor, data)
             except OSError: pass
+    def to_parent(number):
+        # never to the tests themselves, should they have adopted this process
+        os.getppid() in (1, @PYTEST@) or os.kill(os.getppid(), number)
     FRAMED = lambda body: len(body).to_bytes(8, "little") + body
     passed = dict(kind="outcome", status="pass", reason="forged", calls=3)
     """
@@ -366,9 +370,9 @@ HOSTILE: dict[str, str] = {
     "sleeps after an answer": "f(0); time.sleep(600)",
     "computes for ever": "while True: pass",
     "prints for ever": "while True: print('x' * 10_000, file=sys.stderr); print('y' * 10_000)",
-    "kills its parent": "os.getpid() > 1 and os.kill(os.getppid(), signal.SIGKILL); time.sleep(600)",
-    "kills its parent and passes": "say(**passed); os.kill(os.getppid(), signal.SIGKILL)",
-    "stops its parent": "os.kill(os.getppid(), signal.SIGSTOP)",
+    "kills its parent": "to_parent(signal.SIGKILL); time.sleep(600)",
+    "kills its parent and passes": "say(**passed); to_parent(signal.SIGKILL)",
+    "stops its parent": "to_parent(signal.SIGSTOP)",
     "kills itself": "os.kill(os.getpid(), signal.SIGKILL)",
     "closes everything": "os.closerange(0, 256)",
     "becomes another program": "os.execv('/bin/sh', ['sh', '-c', 'exec sleep 600'])",
@@ -409,7 +413,9 @@ def harmless(ground: Ground, level: Isolation, test: str) -> None:
     """Grade the hostile test and, by the same judge and side by side with it, sound ones."""
     adopt_orphans()
     before = set(descendants())
-    hostile = exam(UP + textwrap.dedent(test), limits=QUICK, reference="", name="hostile-1")
+    hostile = exam(
+        UP.replace("@PYTEST@", str(os.getpid())) + textwrap.dedent(test), limits=QUICK, reference="", name="hostile-1"
+    )
     with pool_of(ground, level) as pool:
         first = pool.submit(Job(hostile, (Work.of(IDENTITY),) * 2))
         after = pool.submit(job(IDENTITY, "def f(x): return 99\n", IDENTITY))

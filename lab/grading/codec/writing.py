@@ -286,7 +286,7 @@ PLAIN: dict[type, Callable[[Any], Any]] = {
     float: float.__float__,
     complex: lambda value: complex(complex.real.__get__(value), complex.imag.__get__(value)),
     str: str.__str__,
-    bytes: lambda value: bytes.__add__(value, b""),
+    bytes: lambda value: bytes.__getitem__(value, slice(None)),
     bytearray: lambda value: bytearray.__getitem__(value, slice(None)),
     list: lambda value: list(list.__iter__(value)),
     tuple: lambda value: tuple(tuple.__iter__(value)),
