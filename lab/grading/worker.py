@@ -236,7 +236,7 @@ def settle(pool: Pool, job: Job, outcomes: list[Outcome]) -> None:
         elif outcome.status == JUDGE_FAILED and job.exam.reference:
             # without a reference of its own, so that this look is the last
             exam = dataclasses.replace(job.exam, reference=b"")
-            looks.append((index, Job(exam, (Work.of(job.exam.reference),))))
+            looks.append((index, Job(exam, (Work.of(job.exam.reference),), all_cases=job.all_cases)))
     waiting = len(looks)
     if not waiting:
         job.future.set_result(tuple(graded))
