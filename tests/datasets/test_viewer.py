@@ -83,35 +83,36 @@ def test_known_rows_are_recognised(tmp_path: Path) -> None:
         assert fetch_rows(dataset, source=None, env=environment(tmp_path, server.url)).known
 
 
-NOW = datetime.now(UTC)
+def healing() -> dict[str, tuple[Sequence[Fault | None], list[tuple[float, float]]]]:
+    """What is answered, and how long each wait may be. Made when it is needed, for dates are counted from now."""
+    now = datetime.now(UTC)
+    return {
+        "429 without a header": ([status(429)], [(0.5, 1)]),
+        "429 with seconds": ([status(429, retry_after=7)], [(7, 7.7)]),
+        "429 with a date": ([status(429, retry_after=format_datetime(now + timedelta(seconds=200)))], [(100, 221)]),
+        "429 with a date gone by": ([status(429, retry_after=format_datetime(now - timedelta(hours=1)))], [(0, 0)]),
+        "429 with nonsense": ([status(429, retry_after="soon")], [(0.5, 1)]),
+        "429 with infinity": ([status(429, retry_after="inf")], [(0.5, 1)]),
+        "429 with a RateLimit": ([status(429, RateLimit='"api";r=0;t=55')], [(55, 60.5)]),
+        "429 with an older RateLimit": ([status(429, RateLimit="limit=100, remaining=0, reset=50")], [(50, 55)]),
+        "429 with a RateLimit-Reset": ([status(429, RateLimit_Reset="40")], [(40, 44)]),
+        "500 with the Hub's RateLimit": ([status(500, RateLimit='"api";r=99;t=280')], [(0.5, 1)]),
+        "503 with seconds": ([None, status(503, retry_after=3)], [(3, 3.3)]),
+        "500 three times": ([status(500)] * 3, [(0.5, 1), (1, 2), (2, 4)]),
+        "502 in the middle": ([None, status(502)], [(0.5, 1)]),
+        "a cache that is rebuilt": ([not_ready(), None, not_ready(retry_after=9)], [(0.5, 1), (9, 9.9)]),
+        "a web page with 503": ([html(503)], [(0.5, 1)]),
+        "a broken connection": ([None, cut_off()], [(0.5, 1)]),
+        "a short page": ([short(30), short(1)], []),
+        "rows in another order": ([shuffled(), shuffled(), shuffled()], []),
+        "gzip": ([zipped(), zipped(), zipped()], []),
+        "a redirect": ([None, redirect(f"{PAGE}100"), redirect(f"{PAGE}100", 302)], []),
+    }
 
-HEALING: dict[str, tuple[Sequence[Fault | None], list[tuple[float, float]]]] = {
-    "429 without a header": ([status(429)], [(0.5, 1)]),
-    "429 with seconds": ([status(429, retry_after=7)], [(7, 7.7)]),
-    "429 with a date": ([status(429, retry_after=format_datetime(NOW + timedelta(seconds=200)))], [(100, 221)]),
-    "429 with a date gone by": ([status(429, retry_after=format_datetime(NOW - timedelta(hours=1)))], [(0, 0)]),
-    "429 with nonsense": ([status(429, retry_after="soon")], [(0.5, 1)]),
-    "429 with infinity": ([status(429, retry_after="inf")], [(0.5, 1)]),
-    "429 with a RateLimit": ([status(429, RateLimit='"api";r=0;t=55')], [(55, 60.5)]),
-    "429 with an older RateLimit": ([status(429, RateLimit="limit=100, remaining=0, reset=50")], [(50, 55)]),
-    "429 with a RateLimit-Reset": ([status(429, RateLimit_Reset="40")], [(40, 44)]),
-    "500 with the Hub's RateLimit": ([status(500, RateLimit='"api";r=99;t=280')], [(0.5, 1)]),
-    "503 with seconds": ([None, status(503, retry_after=3)], [(3, 3.3)]),
-    "500 three times": ([status(500)] * 3, [(0.5, 1), (1, 2), (2, 4)]),
-    "502 in the middle": ([None, status(502)], [(0.5, 1)]),
-    "a cache that is rebuilt": ([not_ready(), None, not_ready(retry_after=9)], [(0.5, 1), (9, 9.9)]),
-    "a web page with 503": ([html(503)], [(0.5, 1)]),
-    "a broken connection": ([None, cut_off()], [(0.5, 1)]),
-    "a short page": ([short(30), short(1)], []),
-    "rows in another order": ([shuffled(), shuffled(), shuffled()], []),
-    "gzip": ([zipped(), zipped(), zipped()], []),
-    "a redirect": ([None, redirect(f"{PAGE}100"), redirect(f"{PAGE}100", 302)], []),
-}
 
-
-@pytest.mark.parametrize("case", HEALING)
+@pytest.mark.parametrize("case", healing())
 def test_what_heals(tmp_path: Path, case: str) -> None:
-    faults, expected_waits = HEALING[case]
+    faults, expected_waits = healing()[case]
     waits = Waits()
     said: list[str] = []
     with serve({HUB_ID: ROWS}, faults=faults) as server:
