@@ -110,12 +110,20 @@ def spawn(
 
 def has_ended(process: subprocess.Popen[bytes]) -> bool:
     """Whether the process has ended; it is not reaped, so its group can still be named."""
+    return ending(process) is not None
+
+
+def ending(process: subprocess.Popen[bytes]) -> int | None:
+    """The exit code, or the signal's number negated, of a process that has ended; it is not reaped. None otherwise."""
     if process.returncode is not None:
-        return True
+        return process.returncode
     try:
-        return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-    except ChildProcessError:  # whoever started lab ignores SIGCHLD: the kernel reaps
-        return True
+        state = os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:  # whoever started lab ignores SIGCHLD: the kernel reaps, and nobody learns the code
+        return 0
+    if state is None:
+        return None
+    return state.si_status if state.si_code == os.CLD_EXITED else -state.si_status
 
 
 def end(process: subprocess.Popen[bytes]) -> int:

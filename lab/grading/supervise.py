@@ -17,7 +17,7 @@ from lab.grading.isolation import Isolation
 from lab.grading.limits import Measured
 from lab.grading.sandbox import SCRATCH_BYTES, start_candidate
 from lab.grading.usage import Usage, first_child, folder_bytes, peak_mb, tree_usage, user_tasks
-from lab.process import has_ended
+from lab.process import ending
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,6 +74,8 @@ class Candidate:
 
         Asked anew each time: once it is gone, its number may be somebody else's.
         """
+        if self.held.process.returncode is not None:
+            return None
         outer = self.held.process.pid
         return first_child(outer) if self.isolation is Isolation.BWRAP else outer
 
@@ -158,8 +160,8 @@ class Candidate:
     def how_it_ended(self) -> str:
         """How a candidate that hung up has ended; it is given a moment to do so."""
         for _ in range(GRACE_LOOKS):
-            if has_ended(self.held.process):
-                code = self.held.process.wait()
+            code = ending(self.held.process)
+            if code is not None:
                 number = -code if code < 0 else code - 128 if code > 128 else 0  # noqa: PLR2004 - bwrap adds 128
                 return f"its process ended by signal {number}" if number else f"its process ended with exit code {code}"
             time.sleep(GRACE_S / GRACE_LOOKS)

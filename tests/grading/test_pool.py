@@ -8,6 +8,7 @@ import dataclasses
 import gc
 import os
 import signal
+import subprocess
 import tempfile
 import threading
 import time
@@ -21,6 +22,8 @@ from lab.grading.job import Job
 from lab.grading.judge_process import JudgeLost, JudgeProcess
 from lab.grading.limits import PROOF_LIMITS
 from lab.grading.pool import Pool
+from lab.grading.supervise import Candidate
+from lab.grading.usage import first_child, tree_usage
 from lab.grading.work import Work
 from lab.process import has_ended
 from lab.verdict import Status
@@ -489,3 +492,40 @@ def test_a_candidate_that_died_before_it_was_given_anything_is_started_again(gro
         os.kill(spare.held.process.pid, signal.SIGKILL)
         until(lambda: has_ended(spare.held.process))
         assert statuses(pool.submit(job(IDENTITY, WRONG))) == ["pass", "wrong"]
+
+
+LEAVES_A_CHILD = "import os, time\nif os.fork() == 0:\n    time.sleep(600)\nos._exit(0)\n"
+
+
+@AT_EACH_LEVEL
+def test_what_a_candidate_left_in_its_group_ends_with_it(
+    ground: Ground, level: Isolation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lab.grading.cgroup.take", lambda: None)  # as where there are no control groups
+    # its child holds the pipe, so that only the clock ends the waiting
+    closes = LEAVES_A_CHILD.replace("time.sleep", "os.closerange(3, 99); time.sleep")
+    before = set(descendants())
+    with pool_of(ground, level) as pool:
+        judged = pool.submit(job(closes, LEAVES_A_CHILD, IDENTITY, of=exam(limits=SHORT_WALL)))
+        assert statuses(judged) in (["error", "error", "pass"], ["error", "timeout", "pass"])
+    assert none_after(END_LIMIT_S, lambda: born_since(before)) == []
+
+
+@AT_EACH_LEVEL
+def test_a_candidate_that_is_gone_is_not_looked_for_by_its_number(
+    ground: Ground, level: Isolation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once it is reaped, its number may be somebody else's, whose first child must not be killed in its place."""
+    candidate = Candidate(level, ground.venv)
+    candidate.end()
+    bystander = subprocess.Popen(["sh", "-c", "sleep 600 & wait"], start_new_session=True)
+    try:
+        until(lambda: first_child(bystander.pid))
+        monkeypatch.setattr(candidate.held.process, "pid", bystander.pid)
+        candidate.look(1)
+        candidate.end()
+        assert tree_usage(bystander.pid).processes == 2
+        assert candidate.measured({}).peak_mb == 0
+    finally:
+        os.killpg(bystander.pid, signal.SIGKILL)
+        bystander.wait()
