@@ -67,6 +67,8 @@ class Case:
     leaves: tuple[str, ...] = ()
     by_groups: bool = False
     slow: bool = False
+    is_variant: bool = False
+    """One more of its row: left out where the row's first case will do."""
 
     @property
     def is_attack(self) -> bool:
@@ -102,6 +104,7 @@ def _cases(row: dict[str, Any]) -> Iterator[Case]:
         filled = dict(row)
         if variant is not None:
             filled["name"] = f"{row['name']}-{number}"
+            filled["is_variant"] = number > 0
         if "source" in row:
             text = row["source"]
             if "repeat" in row:
@@ -131,4 +134,5 @@ def _case(row: dict[str, Any]) -> Case:
         leaves=tuple(row.get("leaves", ())),
         by_groups=row.get("by_groups", False),
         slow=row.get("slow", False),
+        is_variant=row.get("is_variant", False),
     )

@@ -35,18 +35,19 @@ UPSTREAM_FILES = {"humanevalplus": "HumanEvalPlus-OriginFmt", "mbppplus": "MbppP
 
 
 def params(cases: list[Case], *, attacks: bool) -> list[Any]:
-    """A test for each case at each level that holds it."""
+    """A test for each case at each level that holds it. Quick is one a row, at the first of its levels."""
     return [
         pytest.param(
             case,
             level,
             id=f"{case.name}-{level}",
-            marks=[mark for mark, is_on in ((pytest.mark.slow, case.slow), (pytest.mark.sandbox, bwrap)) if is_on],
+            marks=[mark for mark, is_on in ((pytest.mark.slow, slow), (pytest.mark.sandbox, bwrap)) if is_on],
         )
         for case in cases
         if case.is_attack is attacks
         for level in case.holds_at
         for bwrap in (level is Isolation.BWRAP and not case.by_groups,)
+        for slow in (case.slow or case.is_variant or level is not case.holds_at[0],)
     ]
 
 
