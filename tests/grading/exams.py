@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lab.grading.exam import Exam, sha256
-from lab.grading.isolation import Isolation
+from lab.grading.isolation import Isolation, choose
 from lab.grading.job import Job
 from lab.grading.pool import Pool
 from lab.grading.work import Work
@@ -17,7 +17,12 @@ if TYPE_CHECKING:
     from lab.verdict import Verdict
     from tests.attacks.ground import Ground
 
-LEVELS = [pytest.param(Isolation.BWRAP, marks=pytest.mark.sandbox), pytest.param(Isolation.PROCESS)]
+USUAL = choose()
+"""The strongest isolation that runs here; the others are tested where there is time."""
+LEVELS = [
+    pytest.param(level, marks=[*marks, *([] if level is USUAL else [pytest.mark.slow])])
+    for level, marks in ((Isolation.BWRAP, [pytest.mark.sandbox]), (Isolation.PROCESS, []))
+]
 LIMITS = Limits(case_cpu_s=2, cpu_s=4, wall_s=20, memory_mb=1024, value_bytes=1 << 20)
 ANSWER_LIMIT_S = 60.0
 """Longer than any verdict may take here, on a busy machine: who waits longer waits for ever."""
