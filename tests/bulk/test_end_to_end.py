@@ -59,6 +59,7 @@ def test_all_cases_counts_them_and_changes_no_status(laboratory: Laboratory) -> 
     assert found[4]["reason"] == "1 of 2 cases failed, the first: f(5) returned 5"
 
 
+@pytest.mark.slow
 def test_an_earlier_failure_stands_before_a_later_timeout(laboratory: Laboratory) -> None:
     file = samples(laboratory, "while x == 5: pass\n    return 0")
     assert lab(laboratory, "grade", file, "--suite", "tiny")[0] == 0

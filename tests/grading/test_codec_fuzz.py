@@ -147,7 +147,7 @@ SLACK_BYTES = 1 << 18
 """Modules' own caches and the interpreter's arenas."""
 
 
-@pytest.mark.parametrize("cap", [SMALL_CAP, 1 << 16])
+@pytest.mark.parametrize("cap", [SMALL_CAP, pytest.param(1 << 16, marks=pytest.mark.slow)])
 def test_the_host_takes_no_more_memory_than_the_cap_allows(cap: int) -> None:
     command = [sys.executable, "-c", MEASURE, str(cap), "20"]
     done = subprocess.run(

@@ -47,6 +47,7 @@ def _release(name: str) -> list[dict[str, Any]]:
     return lines(SHARED_DATA / f"{name}.jsonl.gz")
 
 
+@pytest.mark.slow
 def test_a_second_generation_needs_no_network_and_changes_nothing(drafted: Generation) -> None:
     before = snapshot(drafted.suite)
     for more in ((), ("--offline",)):
