@@ -193,7 +193,8 @@ def assert_whole(root: Path) -> None:
                 list(whole_lines(path))
 
 
-@pytest.mark.parametrize("kills", [2, pytest.param(7, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("kills", [2, 7])
 @pytest.mark.parametrize("kind", [Gen, Run, Grade])
 def test_killed_at_random_points(laboratory: Laboratory, kind: type[Work], kills: int) -> None:
     if trouble := bwrap_trouble():

@@ -216,6 +216,7 @@ def test_a_damaged_venv_is_built_again(paths: SuitePaths, damage: Callable[[Venv
     assert in_venv(again, "import sys; assert sys.prefix != sys.base_prefix").returncode == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", [remove_package, remove_package_and_its_record, remove_a_file, cut_a_file])
 def test_a_damaged_package_is_installed_again(paths: SuitePaths, wheels: Path, damage: Callable[[Venv], None]) -> None:
     assert wheels.is_dir()
@@ -314,6 +315,7 @@ ensure_venv(SuitePaths(Path(sys.argv[1])), FakeSuite("tiny==1.0\\n", ("tiny",)),
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moment", ["bin/python", "requirements.txt", "lib/python*/site-packages/tiny", "grader-*"])
 def test_a_killed_build_is_built_again_even_while_its_pip_goes_on(paths: SuitePaths, wheels: Path, moment: str) -> None:
     assert wheels.is_dir()
