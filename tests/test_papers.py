@@ -75,6 +75,13 @@ def test_every_module_has_a_place_in_the_architecture() -> None:
     assert not missing
 
 
+def test_the_agreement_is_what_was_measured() -> None:
+    measured = (PROJECT / "docs" / "parity.md").read_text("utf-8")
+    samples, agree = re.findall(r"^\| all \| (\d+) \| (\d+) \|", measured, re.MULTILINE)[0]
+    assert f"the {samples} solutions" in (said := (PROJECT / "README.md").read_text("utf-8"))
+    assert f"agrees on {agree};" in said
+
+
 def test_the_limits_are_those_of_the_code() -> None:
     text = (PROJECT / "docs" / "security.md").read_text("utf-8")
     for cells in (
