@@ -1,0 +1,48 @@
+"""What an attempt asked of its model, in figures."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Tokens(msgspec.Struct, frozen=True, kw_only=True):
+    """Tokens as the provider counted them; None where it did not say, never zero for unknown.
+
+    `prompt` is all that was sent, cached or not; `cached` of it was read from the provider's cache, and `cache_write`
+    of it written there. `completion` is all that was made, with `reasoning`, a part of it.
+    """
+
+    prompt: int | None = None
+    cached: int | None = None
+    cache_write: int | None = None
+    completion: int | None = None
+    reasoning: int | None = None
+
+    def __add__(self, other: Tokens) -> Tokens:
+        """The sum, in which what either does not know counts as nothing, and what neither knows is unknown."""
+        pairs = zip(self.__struct_fields__, msgspec.structs.astuple(self), msgspec.structs.astuple(other), strict=True)
+        return Tokens(**{name: _add(mine, theirs) for name, mine, theirs in pairs})
+
+
+class Usage(msgspec.Struct, frozen=True, kw_only=True):
+    """An attempt's use of its model, or the sum over several."""
+
+    requests: int = 0
+    """Requests that went on to the model, whatever became of them."""
+    refused: int = 0
+    """Requests that the proxy did not let through."""
+    other_model: int = 0
+    """Requests that named another model, and were sent for the run's."""
+    tokens: Tokens = Tokens()
+    unknown_tokens: int = 0
+    """Answered requests whose tokens the provider did not say: the sums lack them."""
+    cost_usd: float | None = None
+    """None where the price of the model or the tokens of a request are unknown."""
+    ttfb_ms: float | None = None
+    """Median time to first byte of the answered requests, milliseconds."""
+    model_failure: str | None = None
+    """Why the last exchange failed on the model's side, in a line; None where it did not."""
+
+
+def _add(one: int | None, other: int | None) -> int | None:
+    return None if one is None and other is None else (one or 0) + (other or 0)
