@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 SINGLES = {b"T": True, b"F": False, b"N": None}
 INT64_BYTES = 8
+LAID_OUT_ITEMS = 1 << 14
+"""How many items of containers are made at a time: their list stays in the processor's cache."""
 INT_TYPECODES = {width: code for width, code, _ in INT_COLUMNS}
 
 
@@ -111,6 +113,24 @@ class _Reader:
         table = self.block(self.take(1)[0], depth - 1)
         return list(map(table.__getitem__, self.take(count)))
 
+    def repeated_in(self, make: Callable[[Any], Any], sizes: list[int], depth: int) -> list[Any]:
+        """Containers of few values, many times; these are laid out some at a time, for one list of them all is slow."""
+        if depth <= 0:
+            raise TooLarge(f"the value is nested more than {MAX_DEPTH} deep")
+        total = sum(sizes)
+        self.spend(total)
+        self.take(1)
+        table = self.block(self.take(1)[0], depth - 1)
+        index = self.take(total)
+        step = max(1, LAID_OUT_ITEMS * len(sizes) // total)
+        made, at = [], 0
+        for start in range(0, len(sizes), step):
+            some = sizes[start : start + step]
+            end = at + sum(some)
+            made += _hold(make, some, list(map(table.__getitem__, index[at:end])))
+            at = end
+        return made
+
     def kind(self, tag: bytes, count: int, depth: int) -> list[Any]:
         """`count` values of the kind `tag`."""
         if tag in COLUMNS:
@@ -118,10 +138,9 @@ class _Reader:
         if tag in CONTAINERS:
             self.spend(count * WEIGHTS.get(tag, 0))
             sizes = self.sizes(count)
-            items = self.block(sum(sizes), depth - 1)
-            make = CONTAINERS[tag]
-            # slices: six times as fast as islice, which cannot tell the container its length
-            return [make(items[end - size : end]) for size, end in zip(sizes, accumulate(sizes), strict=True)]
+            if sum(sizes) >= LAID_OUT_ITEMS and self.data[self.at : self.at + 1] == b"R":
+                return self.repeated_in(CONTAINERS[tag], sizes, depth - 1)
+            return _hold(CONTAINERS[tag], sizes, self.block(sum(sizes), depth - 1))
         if tag in MAPPINGS:
             sizes = self.sizes(count)
             pairs = zip(self.block(sum(sizes), depth - 1), self.block(sum(sizes), depth - 1), strict=True)
@@ -210,6 +229,12 @@ class _Reader:
             array = np.ndarray(extents, kind, buffer=data).copy()
             values.append(array[0] if scalars else array)
         return values
+
+
+def _hold(make: Callable[[Any], Any], sizes: list[int], items: list[Any]) -> list[Any]:
+    """Containers of the given sizes, around the items in their order."""
+    # slices: six times as fast as islice, which cannot tell the container its length
+    return [make(items[end - size : end]) for size, end in zip(sizes, accumulate(sizes), strict=True)]
 
 
 def _size(extents: Any) -> int:

@@ -21,7 +21,7 @@ from lab.grading.codec.constructed import CONSTRUCTED, MODULES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
     Writer = Callable[[Sequence[Any], list[bytes], Budget, int], None]
@@ -51,9 +51,9 @@ def _write_block(values: Sequence[Any], out: list[bytes], budget: Budget, depth:
         return
     if depth == 0:
         raise TooLarge(f"the value is nested more than {MAX_DEPTH} deep")
-    budget.take(0, len(values))
-    if len(values) >= REPEAT_FROM and type(values[0]) is str and _write_repeated(values, out, budget, depth):
+    if type(values[0]) is str and _write_repeated(values, len(values), out, budget, depth):
         return
+    budget.take(0, len(values))
     kinds = set(map(type, values))
     if len(kinds) == 1:
         _write_kind(kinds.pop(), values, out, budget, depth)
@@ -78,18 +78,20 @@ class _Table(dict):  # type: ignore[type-arg]
         return len(self) - 1
 
 
-def _write_repeated(values: Sequence[Any], out: list[bytes], budget: Budget, depth: int) -> bool:
-    """Few texts, many times: a table and which of them each is. False where they are not so few.
+def _write_repeated(values: Iterable[Any], count: int, out: list[bytes], budget: Budget, depth: int) -> bool:
+    """Few texts, many times: a table and which of them each is. False where they are not so few, or not so many.
 
     The host then makes each text once, as the candidate did: Mbpp/255 returns 128 million words, of five. What
     claims to be equal to a text, and is none, crosses as that text.
     """
+    if count < REPEAT_FROM or depth == 0:
+        return False
     table = _Table()
     try:
         index = bytes(map(table.__getitem__, values))
     except (KeyError, TypeError):
         return False
-    budget.take(len(index) + 2, 0)
+    budget.take(len(index) + 2, count)
     out += b"R", bytes((len(table),))
     _write_block(list(table), out, budget, depth - 1)
     out.append(index)
@@ -222,7 +224,11 @@ def _container_writer(tag: bytes) -> Writer:
         _fits(sizes, budget)
         out.append(tag)
         _write_ints(sizes, out, budget, 0)
-        _write_block(list(chain.from_iterable(values)), out, budget, depth - 1)
+        items = chain.from_iterable(values)
+        # what is few texts is never laid out: a list of 128 million takes longer to get its memory than to fill
+        is_text = type(next(items, None)) is str
+        if not (is_text and _write_repeated(chain.from_iterable(values), sum(sizes), out, budget, depth - 1)):
+            _write_block(list(chain.from_iterable(values)), out, budget, depth - 1)
 
     return write
 
