@@ -13,7 +13,7 @@ from lab.process import end, has_ended, spawn
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from pathlib import Path
 
     from lab.results import Stop
@@ -35,18 +35,29 @@ class Ended:
     stderr: bytes
     dropped_bytes: int
     """What it printed beyond the first MAX_OUTPUT_BYTES of each stream."""
+    excess: str | None = None
+    """Why `look` had it stopped; None where it did not."""
 
 
 def run_child(
-    argv: Sequence[str], *, folder: Path, env: Mapping[str, str], timeout_s: float, stopping: threading.Event
+    argv: Sequence[str],
+    *,
+    folder: Path,
+    env: Mapping[str, str],
+    timeout_s: float,
+    stopping: threading.Event,
+    look: Callable[[int], str | None] | None = None,
+    pass_fds: Collection[int] = (),
 ) -> Ended:
     """Run `argv` in `folder` until it ends, `timeout_s` is over, or `stopping` is set; then kill its whole group.
 
-    Standard input is empty. Raises LabError where the program cannot be started.
+    `look` is asked over and over, with the process's id, for a reason to stop it. Standard input is empty.
+    Raises LabError where the program cannot be started.
     """
     started = time.monotonic()
-    process = spawn(argv, env=env, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = spawn(argv, env=env, cwd=folder, pass_fds=pass_fds, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     stop: Stop = "done"
+    excess = None
     with process:  # closes the pipes
         listener = _Listener(process)
         try:
@@ -55,7 +66,9 @@ def run_child(
                     stop = "interrupted"
                 elif time.monotonic() - started > timeout_s:
                     stop = "timeout"
-                if stop != "done":
+                elif look is not None:
+                    excess = look(process.pid)
+                if stop != "done" or excess is not None:
                     break
                 listener.listen(LOOK_S)
             wall_s = time.monotonic() - started
@@ -64,11 +77,12 @@ def run_child(
         listener.drain(DRAIN_GRACE_S)
     return Ended(
         stop=stop,
-        exit_code=code if stop == "done" else None,
+        exit_code=code if stop == "done" and excess is None else None,
         wall_s=wall_s,
         stdout=bytes(listener.kept[0]),
         stderr=bytes(listener.kept[1]),
         dropped_bytes=listener.dropped_bytes,
+        excess=excess,
     )
 
 

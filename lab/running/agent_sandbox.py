@@ -1,0 +1,291 @@
+"""The bubblewrap command line that an agent runs in: what it sees is listed here, and nothing else is there.
+
+Its own process, network, IPC, host name and mount namespaces and no capability; the work folder and a fresh home to
+write to, and memory for /tmp; the system's programs and libraries, the tool's own files and a minimal /etc to read.
+Of the network it has its own loopback, on which a relay passes to the recording proxy (`Network.MODEL`), or all that
+the host has (`Network.HOST`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import functools
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lab.errors import LabError
+from lab.files import write_atomic
+from lab.grading.isolation import (
+    MAX_WHY_CHARS,
+    PROBE_CODE,
+    PROBE_TIMEOUT_S,
+    Isolation,
+    Requested,
+    bubblewrap,
+    choose,
+)
+from lab.grading.sandbox import SYSTEM_FILES, SYSTEM_FOLDERS
+from lab.process import run
+from lab.running import relay
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+WORK, HOME, PRIVATE = "/work", "/home/agent", "/run/lab"
+USER = "1000"
+RELAY_PORT = 41117
+"""Unlikely to be in the way of a server that an agent starts."""
+TMP_BYTES = 1 << 30
+SHARED_MEMORY_BYTES = 256 << 20
+CERTIFICATES = (
+    "/etc/ssl/certs",
+    "/etc/ssl/openssl.cnf",
+    "/etc/pki/tls/certs",
+    "/etc/pki/ca-trust/extracted",
+    "/etc/ca-certificates/extracted",
+)
+"""Where systems keep the certificates to trust; /etc/ssl/private is not among them."""
+NAMES = ("/etc/resolv.conf",)
+"""What looking up a host takes, where there is a network to look it up in."""
+ETC = {
+    "passwd": f"root:x:0:0:root:/root:/bin/sh\nagent:x:{USER}:{USER}:agent:{HOME}:/bin/sh\n",
+    "group": f"root:x:0:\nagent:x:{USER}:\n",
+    "hosts": "127.0.0.1 localhost lab\n::1 localhost\n",
+    "nsswitch.conf": "passwd: files\ngroup: files\nhosts: files dns\n",
+}
+DEFAULT_PATH = ("/usr/local/bin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/sbin", "/sbin")
+
+
+class Network(enum.StrEnum):
+    """What `--network` takes."""
+
+    MODEL = "model"
+    """The run's model, through the recording proxy, and nothing else."""
+    HOST = "host"
+    """All that this machine reaches."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Folders:
+    """What one attempt has on the host's disk, below one temporary folder."""
+
+    base: Path
+
+    @property
+    def work(self) -> Path:
+        return self.base / "work"
+
+    @property
+    def home(self) -> Path:
+        return self.base / "home"
+
+    @property
+    def tmp(self) -> Path:
+        """For a tool without a sandbox, so that what it leaves there goes too."""
+        return self.base / "tmp"
+
+    @property
+    def private(self) -> Path:
+        """What lab puts into the sandbox for itself, read-only there."""
+        return self.base / "private"
+
+    @property
+    def socket(self) -> Path:
+        """Of the recording proxy."""
+        return self.private / "model"
+
+    @property
+    def status(self) -> Path:
+        """What bubblewrap tells lab; the sandbox does not have it."""
+        return self.base / "status"
+
+
+@dataclasses.dataclass(frozen=True)
+class Sandbox:
+    """The view of one tool. Made by `sandbox_for`, which checks the paths."""
+
+    paths: tuple[Path, ...]
+    """What it sees read-only beside the system's folders, each at its own place."""
+    executable: Path | None
+    network: Network
+    relayed: bool
+    """Whether it has a model to reach, through the relay."""
+
+    def prepare(self, folders: Folders) -> None:
+        """Write what stands in the private folder."""
+        for name, text in ETC.items():
+            write_atomic(folders.private / "etc" / name, text)
+        if self.relayed:
+            write_atomic(folders.private / "relay.py", Path(relay.__file__).read_bytes())
+
+    def command(
+        self, argv: Sequence[str], folders: Folders, environment: Mapping[str, str], status: int | None = None
+    ) -> list[str]:
+        """The command line that runs `argv` in /work with exactly `environment`; `status` is the descriptor that
+        bubblewrap tells of the start and the end. Raises LabError where bubblewrap is gone.
+        """
+        found = bubblewrap()
+        if found is None:
+            raise LabError("bubblewrap is gone", "See lab doctor")
+        options = [option for option in found.options if self.network is Network.MODEL or option != "--unshare-net"]
+        line = [found.program, *options, "--unshare-cgroup-try", "--new-session", "--uid", USER, "--gid", USER]
+        if status is not None:
+            line += ["--json-status-fd", str(status)]
+        for name, value in environment.items():
+            line += ["--setenv", name, value]
+        line += [*_system(), *_etc(folders, self.network), *_kernel()]
+        line += ["--bind", str(folders.work), WORK, "--bind", str(folders.home), HOME]
+        # after /tmp and the home, below which a tool may be installed
+        for path in self.paths:
+            line += ["--ro-bind", str(path.resolve()), str(path)]
+        if self.executable is not None and not self.sees(self.executable):
+            line += ["--symlink", str(self.executable.resolve()), str(self.executable)]
+        if self.relayed:
+            # the two alone: the socket is made in this folder while it is bound
+            for file in (folders.socket, folders.private / "relay.py"):
+                line += ["--ro-bind", str(file), f"{PRIVATE}/{file.name}"]
+        line += ["--remount-ro", "/", "--chdir", WORK, "--"]
+        if self.relayed:
+            line += [str(_interpreter()), "-I", "-S", f"{PRIVATE}/relay.py"]
+            line += [f"{PRIVATE}/{folders.socket.name}", str(RELAY_PORT), "--"]
+        return [*line, *argv]
+
+    def sees(self, path: Path) -> bool:
+        """Whether a path of the host, as it is spelled, is there."""
+        return any(path.is_relative_to(place) for place in (*SYSTEM_FOLDERS, *self.paths))
+
+    def search_path(self, search: Iterable[str]) -> str:
+        """PATH inside: the folders of the user's own that are there, in its order, and the system's."""
+        seen = [folder for folder in search if os.path.isabs(folder) and self.sees(Path(folder))]
+        own = [] if self.executable is None else [str(self.executable.parent)]
+        return os.pathsep.join(dict.fromkeys([*seen, *own, *DEFAULT_PATH]))
+
+
+def sandbox_for(
+    paths: Iterable[Path], executable: Path | None, *, root: Path, network: Network, relayed: bool
+) -> Sandbox:
+    """A sandbox that shows `paths`; raises LabError where one of them, or a system folder, would show the root."""
+    wanted = [*paths, *([_interpreter_folder()] if relayed else [])]
+    # a folder that is spelled through a link is there under both names: what leads to it may use either
+    places = dict.fromkeys(place for path in wanted for place in (path.resolve(), path))
+    system = [Path(folder) for folder in SYSTEM_FOLDERS]
+    for place in (*places, *system):
+        _refuse_root(place, root)
+    shown: list[Path] = []
+    # outer folders first: what lies below them is there already
+    for place in sorted(places, key=lambda place: len(place.parts)):
+        if not any(place.is_relative_to(folder) for folder in (*system, *shown)):
+            shown.append(place)
+    return Sandbox(tuple(shown), executable, network, relayed)
+
+
+def choose_for_agents(
+    requested: Requested | str = Requested.AUTO, *, say: Callable[[str], None] | None = None
+) -> Isolation:
+    """The isolation of the tools; raises LabError where bwrap was asked for by name and cannot hold an agent here.
+
+    `say` gets one line where auto has to make do with less.
+    """
+    isolation = choose(requested)
+    if isolation is Isolation.BWRAP:
+        why = sandbox_trouble()
+    else:
+        why = None if requested == Requested.PROCESS else "bubblewrap does not run here"
+    if why is None:
+        return isolation
+    if requested == Requested.BWRAP:
+        raise LabError(f"an agent's sandbox cannot be made here: {why}", "See lab doctor, or use --isolation process")
+    if say is not None:
+        say(f"an agent's sandbox cannot be made here ({why}): tools run without one. See lab doctor")
+    return Isolation.PROCESS
+
+
+@functools.cache
+def sandbox_trouble() -> str | None:
+    """Why an agent's sandbox cannot be made here, found by making one; None where it could be.
+
+    It takes more than a candidate's: a container may refuse a new /proc.
+    """
+    with tempfile.TemporaryDirectory(prefix="lab-agent-") as base:
+        folders = Folders(Path(base).resolve())
+        for folder in (folders.work, folders.home):
+            folder.mkdir()
+        try:
+            sandbox = Sandbox((), None, Network.MODEL, relayed=False)
+            sandbox.prepare(folders)
+            argv = sandbox.command(["/bin/sh", "-c", f"exit {PROBE_CODE}"], folders, {})
+            probe = run(argv, env={}, cwd="/", timeout_s=PROBE_TIMEOUT_S)
+        except LabError as error:
+            return error.what
+    if probe.code == PROBE_CODE:
+        return None
+    return last_line(probe.stderr) or f"it ended with code {probe.code}"
+
+
+def start_fault(status: bytes, stderr: bytes) -> str | None:
+    """Why the sandbox or its first program did not start, of what bubblewrap told; None where they did.
+
+    bubblewrap gives an exit code only of a program that it started.
+    """
+    for line in status.splitlines():
+        try:
+            if "exit-code" in json.loads(line):
+                return None
+        except ValueError:
+            continue
+    return last_line(stderr) or "bubblewrap did not say why"
+
+
+def last_line(stderr: bytes) -> str:
+    """The last line of what bubblewrap printed, escaped and cut."""
+    lines = stderr.decode("utf-8", "backslashreplace").strip().splitlines()
+    return "".join(c if c.isprintable() else "?" for c in lines[-1])[:MAX_WHY_CHARS] if lines else ""
+
+
+def _system() -> list[str]:
+    line = []
+    for folder in SYSTEM_FOLDERS:
+        if os.path.islink(folder):
+            line += ["--symlink", os.readlink(folder), folder]
+        elif os.path.isdir(folder):
+            line += ["--ro-bind", folder, folder]
+    return line
+
+
+def _etc(folders: Folders, network: Network) -> list[str]:
+    line = []
+    for path in (*SYSTEM_FILES, *CERTIFICATES, *(NAMES if network is Network.HOST else ())):
+        line += ["--ro-bind-try", path, path]
+    for name in ETC:
+        line += ["--ro-bind", str(folders.private / "etc" / name), f"/etc/{name}"]
+    return line
+
+
+def _kernel() -> list[str]:
+    line = ["--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys"]
+    line += ["--dev", "/dev", "--size", str(SHARED_MEMORY_BYTES), "--perms", "1777", "--tmpfs", "/dev/shm"]  # noqa: S108
+    return [*line, "--remount-ro", "/dev", "--size", str(TMP_BYTES), "--perms", "1777", "--tmpfs", "/tmp"]  # noqa: S108
+
+
+def _refuse_root(place: Path, root: Path) -> None:
+    real = place.resolve()
+    if root.is_relative_to(real) or real.is_relative_to(root):
+        how = "lies inside" if real.is_relative_to(root) else "holds"
+        raise LabError(
+            f"the sandbox would show {place}, which {how} the root {root} with the answer key",
+            "Move the root or the tool, or use --isolation process",
+        )
+
+
+def _interpreter() -> Path:
+    """lab's own Python without its venv, which may lie inside the root: it runs the relay."""
+    return _interpreter_folder() / "bin" / f"python{sys.version_info.major}.{sys.version_info.minor}"
+
+
+def _interpreter_folder() -> Path:
+    return Path(sys.base_prefix)
