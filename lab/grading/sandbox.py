@@ -96,13 +96,7 @@ def _bwrap(environment: dict[str, str], folders: Sequence[object]) -> list[str]:
     argv = [found.program, *found.options]
     for name, value in (environment | {"HOME": "/scratch", "TMPDIR": "/tmp"}).items():  # noqa: S108
         argv += ["--setenv", name, value]
-    for folder in SYSTEM_FOLDERS:
-        if os.path.islink(folder):
-            argv += ["--symlink", os.readlink(folder), folder]
-        elif os.path.isdir(folder):
-            argv += ["--ro-bind", folder, folder]
-    for path in SYSTEM_FILES:
-        argv += ["--ro-bind-try", path, path]
+    argv += system_view()
     argv += ["--dev", "/dev", "--size", str(SHARED_MEMORY_BYTES), "--tmpfs", "/dev/shm", "--remount-ro", "/dev"]  # noqa: S108
     for place in ("/tmp", "/scratch"):  # noqa: S108
         argv += ["--size", str(SCRATCH_BYTES), "--perms", "0700", "--tmpfs", place]
@@ -110,3 +104,16 @@ def _bwrap(environment: dict[str, str], folders: Sequence[object]) -> list[str]:
     for shared in folders:
         argv += ["--ro-bind", str(shared), str(shared)]
     return [*argv, "--remount-ro", "/", "--chdir", "/scratch", "--"]
+
+
+def system_view() -> list[str]:
+    """The words that show bubblewrap's inside the system's programs and libraries, read-only."""
+    argv = []
+    for folder in SYSTEM_FOLDERS:
+        if os.path.islink(folder):
+            argv += ["--symlink", os.readlink(folder), folder]
+        elif os.path.isdir(folder):
+            argv += ["--ro-bind", folder, folder]
+    for path in SYSTEM_FILES:
+        argv += ["--ro-bind-try", path, path]
+    return argv

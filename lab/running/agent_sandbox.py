@@ -8,13 +8,12 @@ the host has (`Network.HOST`).
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-import enum
 import functools
 import json
 import os
 import sys
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,14 +28,20 @@ from lab.grading.isolation import (
     bubblewrap,
     choose,
 )
-from lab.grading.sandbox import SYSTEM_FILES, SYSTEM_FOLDERS
+from lab.grading.sandbox import SYSTEM_FOLDERS, system_view
 from lab.process import run
 from lab.running import relay
+from lab.running.folders import temporary_folders
+from lab.running.holder import ENVIRONMENT, Network, Start
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from lab.proxy.server import Tap
+    from lab.running.folders import Folders
 
 WORK, HOME, PRIVATE = "/work", "/home/agent", "/run/lab"
+RELAY = "relay.py"
 USER = "1000"
 RELAY_PORT = 41117
 """Unlikely to be in the way of a server that an agent starts."""
@@ -58,51 +63,15 @@ ETC = {
     "hosts": "127.0.0.1 localhost lab\n::1 localhost\n",
     "nsswitch.conf": "passwd: files\ngroup: files\nhosts: files dns\n",
 }
+OWN_ENVIRONMENT = {
+    "HOME": HOME,
+    "TMPDIR": "/tmp",  # noqa: S108
+    "PWD": WORK,
+    "USER": "agent",
+    "LOGNAME": "agent",
+    "SHELL": "/bin/sh",
+}
 DEFAULT_PATH = ("/usr/local/bin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/sbin", "/sbin")
-
-
-class Network(enum.StrEnum):
-    """What `--network` takes."""
-
-    MODEL = "model"
-    """The run's model, through the recording proxy, and nothing else."""
-    HOST = "host"
-    """All that this machine reaches."""
-
-
-@dataclasses.dataclass(frozen=True)
-class Folders:
-    """What one attempt has on the host's disk, below one temporary folder."""
-
-    base: Path
-
-    @property
-    def work(self) -> Path:
-        return self.base / "work"
-
-    @property
-    def home(self) -> Path:
-        return self.base / "home"
-
-    @property
-    def tmp(self) -> Path:
-        """For a tool without a sandbox, so that what it leaves there goes too."""
-        return self.base / "tmp"
-
-    @property
-    def private(self) -> Path:
-        """What lab puts into the sandbox for itself, read-only there."""
-        return self.base / "private"
-
-    @property
-    def socket(self) -> Path:
-        """Of the recording proxy."""
-        return self.private / "model"
-
-    @property
-    def status(self) -> Path:
-        """What bubblewrap tells lab; the sandbox does not have it."""
-        return self.base / "status"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -114,31 +83,67 @@ class Sandbox:
     executable: Path | None
     network: Network
     relayed: bool
-    """Whether it has a model to reach, through the relay."""
+    """Whether it reaches a model, through the relay."""
+    search: str = ""
+    """The user's PATH, of which it gets the folders that it sees."""
+    isolation: Isolation = Isolation.BWRAP
 
-    def prepare(self, folders: Folders) -> None:
-        """Write what stands in the private folder."""
+    def work(self, folders: Folders) -> str:  # noqa: ARG002
+        return WORK
+
+    def home(self, folders: Folders) -> str:  # noqa: ARG002
+        return HOME
+
+    def socket(self, folders: Folders) -> Path | None:
+        return folders.socket if self.relayed else None
+
+    def base_url(self, tap: Tap) -> str:
+        return f"http://127.0.0.1:{RELAY_PORT}" if self.relayed else tap.base_url
+
+    @contextlib.contextmanager
+    def start(self, argv: Sequence[str], environment: Mapping[str, str], folders: Folders) -> Iterator[Start]:
         for name, text in ETC.items():
             write_atomic(folders.private / "etc" / name, text)
         if self.relayed:
-            write_atomic(folders.private / "relay.py", Path(relay.__file__).read_bytes())
+            # a copy: lab itself may lie inside the root
+            write_atomic(folders.private / RELAY, Path(relay.__file__).read_bytes())
+            inside = f"{PRIVATE}/{folders.socket.name}"
+            argv = [str(_interpreter()), "-I", "-S", f"{PRIVATE}/{RELAY}", inside, str(RELAY_PORT), "--", *argv]
+        given = {**ENVIRONMENT, **OWN_ENVIRONMENT, "PATH": self.search_path(), **environment}
+        with folders.status.open("wb") as status:
+            number = status.fileno()
+            yield Start([*self._bwrap(given, folders, number), *argv], {}, folders.base, (number,))
 
-    def command(
-        self, argv: Sequence[str], folders: Folders, environment: Mapping[str, str], status: int | None = None
-    ) -> list[str]:
-        """The command line that runs `argv` in /work with exactly `environment`; `status` is the descriptor that
-        bubblewrap tells of the start and the end. Raises LabError where bubblewrap is gone.
-        """
+    def fault(self, folders: Folders, stderr: bytes) -> str | None:
+        # bubblewrap tells the exit code only of a program that it started
+        for line in folders.status.read_bytes().splitlines():
+            with contextlib.suppress(ValueError):
+                if "exit-code" in json.loads(line):
+                    return None
+        return _last_line(stderr) or "bubblewrap did not say why"
+
+    def sees(self, path: Path) -> bool:
+        """Whether a path of the host, as it is spelled, is there."""
+        return any(path.is_relative_to(place) for place in (*map(Path, SYSTEM_FOLDERS), *self.paths))
+
+    def search_path(self) -> str:
+        """PATH inside: the folders of the user's own that are there, in its order, the tool's, and the system's."""
+        folders = self.search.split(os.pathsep)
+        seen = [folder for folder in folders if folder.startswith(os.sep) and self.sees(Path(folder))]
+        own = [] if self.executable is None else [str(self.executable.parent)]
+        return os.pathsep.join(dict.fromkeys([*seen, *own, *DEFAULT_PATH]))
+
+    def _bwrap(self, environment: Mapping[str, str], folders: Folders, status: int) -> list[str]:
+        """The command line up to the program that runs inside; raises LabError where bubblewrap is gone."""
         found = bubblewrap()
         if found is None:
             raise LabError("bubblewrap is gone", "See lab doctor")
         options = [option for option in found.options if self.network is Network.MODEL or option != "--unshare-net"]
         line = [found.program, *options, "--unshare-cgroup-try", "--new-session", "--uid", USER, "--gid", USER]
-        if status is not None:
-            line += ["--json-status-fd", str(status)]
+        line += ["--json-status-fd", str(status)]
         for name, value in environment.items():
             line += ["--setenv", name, value]
-        line += [*_system(), *_etc(folders, self.network), *_kernel()]
+        line += [*system_view(), *_etc(folders, self.network), *_kernel()]
         line += ["--bind", str(folders.work), WORK, "--bind", str(folders.home), HOME]
         # after /tmp and the home, below which a tool may be installed
         for path in self.paths:
@@ -146,28 +151,19 @@ class Sandbox:
         if self.executable is not None and not self.sees(self.executable):
             line += ["--symlink", str(self.executable.resolve()), str(self.executable)]
         if self.relayed:
-            # the two alone: the socket is made in this folder while it is bound
-            for file in (folders.socket, folders.private / "relay.py"):
+            for file in (folders.socket, folders.private / RELAY):
                 line += ["--ro-bind", str(file), f"{PRIVATE}/{file.name}"]
-        line += ["--remount-ro", "/", "--chdir", WORK, "--"]
-        if self.relayed:
-            line += [str(_interpreter()), "-I", "-S", f"{PRIVATE}/relay.py"]
-            line += [f"{PRIVATE}/{folders.socket.name}", str(RELAY_PORT), "--"]
-        return [*line, *argv]
-
-    def sees(self, path: Path) -> bool:
-        """Whether a path of the host, as it is spelled, is there."""
-        return any(path.is_relative_to(place) for place in (*SYSTEM_FOLDERS, *self.paths))
-
-    def search_path(self, search: Iterable[str]) -> str:
-        """PATH inside: the folders of the user's own that are there, in its order, and the system's."""
-        seen = [folder for folder in search if os.path.isabs(folder) and self.sees(Path(folder))]
-        own = [] if self.executable is None else [str(self.executable.parent)]
-        return os.pathsep.join(dict.fromkeys([*seen, *own, *DEFAULT_PATH]))
+        return [*line, "--remount-ro", "/", "--chdir", WORK, "--"]
 
 
 def sandbox_for(
-    paths: Iterable[Path], executable: Path | None, *, root: Path, network: Network, relayed: bool
+    paths: Iterable[Path],
+    executable: Path | None,
+    *,
+    root: Path,
+    network: Network,
+    relayed: bool,
+    search: str,
 ) -> Sandbox:
     """A sandbox that shows `paths`; raises LabError where one of them, or a system folder, would show the root."""
     wanted = [*paths, *([_interpreter_folder()] if relayed else [])]
@@ -181,7 +177,7 @@ def sandbox_for(
     for place in sorted(places, key=lambda place: len(place.parts)):
         if not any(place.is_relative_to(folder) for folder in (*system, *shown)):
             shown.append(place)
-    return Sandbox(tuple(shown), executable, network, relayed)
+    return Sandbox(tuple(shown), executable, network, relayed, search)
 
 
 def choose_for_agents(
@@ -211,55 +207,29 @@ def sandbox_trouble() -> str | None:
 
     It takes more than a candidate's: a container may refuse a new /proc.
     """
-    with tempfile.TemporaryDirectory(prefix="lab-agent-") as base:
-        folders = Folders(Path(base).resolve())
-        for folder in (folders.work, folders.home):
-            folder.mkdir()
-        try:
-            sandbox = Sandbox((), None, Network.MODEL, relayed=False)
-            sandbox.prepare(folders)
-            argv = sandbox.command(["/bin/sh", "-c", f"exit {PROBE_CODE}"], folders, {})
-            probe = run(argv, env={}, cwd="/", timeout_s=PROBE_TIMEOUT_S)
-        except LabError as error:
-            return error.what
+    sandbox = Sandbox((), None, Network.MODEL, relayed=False)
+    try:
+        with (
+            temporary_folders(None) as folders,
+            sandbox.start(["/bin/sh", "-c", f"exit {PROBE_CODE}"], {}, folders) as start,
+        ):
+            probe = run(start.argv, env={}, cwd="/", timeout_s=PROBE_TIMEOUT_S, pass_fds=start.pass_fds)
+    except LabError as error:
+        return error.what
     if probe.code == PROBE_CODE:
         return None
-    return last_line(probe.stderr) or f"it ended with code {probe.code}"
+    return _last_line(probe.stderr) or f"it ended with code {probe.code}"
 
 
-def start_fault(status: bytes, stderr: bytes) -> str | None:
-    """Why the sandbox or its first program did not start, of what bubblewrap told; None where they did.
-
-    bubblewrap gives an exit code only of a program that it started.
-    """
-    for line in status.splitlines():
-        try:
-            if "exit-code" in json.loads(line):
-                return None
-        except ValueError:
-            continue
-    return last_line(stderr) or "bubblewrap did not say why"
-
-
-def last_line(stderr: bytes) -> str:
+def _last_line(stderr: bytes) -> str:
     """The last line of what bubblewrap printed, escaped and cut."""
     lines = stderr.decode("utf-8", "backslashreplace").strip().splitlines()
     return "".join(c if c.isprintable() else "?" for c in lines[-1])[:MAX_WHY_CHARS] if lines else ""
 
 
-def _system() -> list[str]:
-    line = []
-    for folder in SYSTEM_FOLDERS:
-        if os.path.islink(folder):
-            line += ["--symlink", os.readlink(folder), folder]
-        elif os.path.isdir(folder):
-            line += ["--ro-bind", folder, folder]
-    return line
-
-
 def _etc(folders: Folders, network: Network) -> list[str]:
     line = []
-    for path in (*SYSTEM_FILES, *CERTIFICATES, *(NAMES if network is Network.HOST else ())):
+    for path in (*CERTIFICATES, *(NAMES if network is Network.HOST else ())):
         line += ["--ro-bind-try", path, path]
     for name in ETC:
         line += ["--ro-bind", str(folders.private / "etc" / name), f"/etc/{name}"]
@@ -283,7 +253,7 @@ def _refuse_root(place: Path, root: Path) -> None:
 
 
 def _interpreter() -> Path:
-    """lab's own Python without its venv, which may lie inside the root: it runs the relay."""
+    """The Python that runs lab, without its venv, which may lie inside the root: it runs the relay."""
     return _interpreter_folder() / "bin" / f"python{sys.version_info.major}.{sys.version_info.minor}"
 
 
