@@ -98,7 +98,16 @@ class Agent:
             "network": self.network.value,
             "prompt_sha256": PROMPT_SHA256,
         }
-        setup = Setup(self.name, self.version, self.model, settings)
+        setup = Setup(
+            self.name,
+            self.version,
+            self.model,
+            settings,
+            api=self.adapter.api,
+            adapter_sha256=self.given.get("adapter_sha256"),
+            isolation=self.isolation.value,
+            network=self.network.value,
+        )
         return (Planned(task, setup) for task in tasks)
 
     def attempt(self, planned: Planned, folder: Path, stopping: threading.Event) -> Tried:

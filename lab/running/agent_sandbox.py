@@ -57,6 +57,8 @@ CERTIFICATES = (
 """Where systems keep the certificates to trust; /etc/ssl/private is not among them."""
 NAMES = ("/etc/resolv.conf",)
 """What looking up a host takes, where there is a network to look it up in."""
+KERNEL_SETTINGS = ("acpi", "bus", "driver", "fs", "irq", "mtrr", "pressure", "scsi", "sys", "sysrq-trigger")
+"""Of /proc, what is the machine's and not a process's: where lab runs as root it would be the agent's to write."""
 ETC = {
     "passwd": f"root:x:0:0:root:/root:/bin/sh\nagent:x:{USER}:{USER}:agent:{HOME}:/bin/sh\n",
     "group": f"root:x:0:\nagent:x:{USER}:\n",
@@ -168,10 +170,10 @@ def sandbox_for(
     """A sandbox that shows `paths`; raises LabError where one of them, or a system folder, would show the root."""
     wanted = [*paths, *([_interpreter_folder()] if relayed else [])]
     # a folder that is spelled through a link is there under both names: what leads to it may use either
-    places = dict.fromkeys(place for path in wanted for place in (path.resolve(), path))
+    places = dict.fromkeys(place for path in wanted for place in (path, path.resolve()))
     system = [Path(folder) for folder in SYSTEM_FOLDERS]
     for place in (*places, *system):
-        _refuse_root(place, root)
+        _refuse_root(place, root.resolve())
     shown: list[Path] = []
     # outer folders first: what lies below them is there already
     for place in sorted(places, key=lambda place: len(place.parts)):
@@ -237,7 +239,9 @@ def _etc(folders: Folders, network: Network) -> list[str]:
 
 
 def _kernel() -> list[str]:
-    line = ["--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys"]
+    line = ["--proc", "/proc"]
+    for name in KERNEL_SETTINGS:
+        line += ["--ro-bind-try", f"/proc/{name}", f"/proc/{name}"]
     line += ["--dev", "/dev", "--size", str(SHARED_MEMORY_BYTES), "--perms", "1777", "--tmpfs", "/dev/shm"]  # noqa: S108
     return [*line, "--remount-ro", "/dev", "--size", str(TMP_BYTES), "--perms", "1777", "--tmpfs", "/tmp"]  # noqa: S108
 

@@ -32,7 +32,7 @@ class Watch:
     def __init__(self, folders: Sequence[Path]) -> None:
         """`folders` are what the tool can fill on the host's disk."""
         self.peak_mb: float | None = None
-        """The most resident memory, in MiB, that all of the tree was seen to have at once."""
+        """The most resident memory, in MiB, that the processes of the tree were seen to have at once, in sum."""
         self._folders = folders
         self._group = cgroup.take()
         self._next = self._next_disk = 0.0
@@ -76,11 +76,10 @@ class Watch:
         usage = tree_usage(pid)
         if usage.resident_mb:
             self.peak_mb = max(self.peak_mb or 0.0, usage.resident_mb)
-        if usage.resident_mb > MAX_MEMORY_MB:
-            return _too_much_memory()
+        # first, for what forks share is counted for each of them
         if usage.processes > MAX_PROCESSES or (self._group is not None and self._group.ran_out_of_tasks()):
             return f"it had more than {MAX_PROCESSES} processes at once"
-        return None
+        return _too_much_memory() if usage.resident_mb > MAX_MEMORY_MB else None
 
     def _overfull(self) -> str | None:
         left = MAX_LEFT_BYTES
