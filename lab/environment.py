@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 from lab.errors import LabError
 
@@ -67,6 +68,16 @@ def agent_variables(variables: Mapping[str, str] | None = None) -> dict[str, str
     """The environment for an agent's program: the user's own, less lab's settings and keys: no root and no token."""
     env = os.environ if variables is None else variables
     return {name: value for name, value in env.items() if not OWN_VARIABLES.fullmatch(name)}
+
+
+def http_proxy(url: str) -> str | None:
+    """The HTTP proxy on the way to `url`, as the user's environment names it; None for this machine itself."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    if host == "localhost" or host.startswith("127.") or host == "::1" or proxy_bypass(host):
+        return None
+    proxies = getproxies()
+    return proxies.get(parts.scheme) or proxies.get("all")
 
 
 def _text(env: Mapping[str, str], name: str) -> str | None:

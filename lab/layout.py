@@ -151,6 +151,11 @@ class Root:
         """The user's own adapters."""
         return self.folder / "tools"
 
+    @property
+    def prices(self) -> Path:
+        """The user's own prices of models."""
+        return self.folder / "prices.toml"
+
     def suite(self, name: str) -> SuitePaths:
         if not NAME.fullmatch(name):
             raise LabError(f"{name!r} is not a suite name", "Suites are named like `evalplus`")

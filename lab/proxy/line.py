@@ -1,0 +1,71 @@
+"""What the exchanges of one attempt share."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import aiohttp
+
+    from lab.apis import Api
+    from lab.proxy.ledger import Ledger, Outcome
+    from lab.proxy.mask import Mask
+    from lab.proxy.prices import Prices
+    from lab.proxy.recording import Recorder
+
+
+@dataclasses.dataclass(frozen=True)
+class Upstream:
+    """Where questions go on to: the provider, without a trailing slash or version, and the run's key and model."""
+
+    api: Api
+    base_url: str
+    key: str | None = dataclasses.field(repr=False)
+    model: str
+
+
+@dataclasses.dataclass
+class Provider:
+    """The connection to the provider that all attempts of a run share."""
+
+    upstream: Upstream
+    session: aiohttp.ClientSession
+    proxy: str | None
+    """The HTTP proxy on the way there; None where there is none."""
+    prices: Prices
+    add_usage: bool = True
+    """Whether streams are asked to report their tokens; no longer once the provider has refused such a question."""
+
+
+@dataclasses.dataclass
+class Line:
+    """One attempt's line to the provider."""
+
+    provider: Provider
+    key: str = dataclasses.field(repr=False)
+    """What the tool must show."""
+    recorder: Recorder
+    real_key: Mask = dataclasses.field(repr=False)
+    """Keeps the provider's key out of what comes back."""
+    ledgers: tuple[Ledger, ...]
+    """The attempt's and the run's."""
+    held_bytes: int = 0
+    """Of request bodies that are in memory now."""
+    closing: bool = False
+
+    @property
+    def upstream(self) -> Upstream:
+        return self.provider.upstream
+
+    def refuse(self) -> None:
+        for ledger in self.ledgers:
+            ledger.refuse()
+
+    def send(self, *, other_model: bool) -> None:
+        for ledger in self.ledgers:
+            ledger.send(other_model=other_model)
+
+    def end(self, outcome: Outcome) -> None:
+        for ledger in self.ledgers:
+            ledger.end(outcome)

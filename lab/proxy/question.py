@@ -1,0 +1,161 @@
+"""A request's body: read once with suspicion, and sent on as it is but for the model."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import zlib
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from lab.apis import Api
+from lab.proxy import reach
+from lab.proxy.refusal import Refused
+from lab.proxy.routes import Kind
+
+if TYPE_CHECKING:
+    from lab.proxy.routes import Asked
+
+MAX_BODY_BYTES = 64 << 20
+MAX_VALUES = 2_000_000
+"""Of JSON in one body, at most: memory is what they take once read, a hundred times their text."""
+GZIP_WINDOW = zlib.MAX_WBITS | 16
+
+
+@dataclasses.dataclass(frozen=True)
+class Question:
+    """What is sent on. `model` is the one that was asked for (None: none was named)."""
+
+    asked: Asked
+    body: bytes
+    model: str | None
+    other_model: bool
+    streams: bool
+    plain_body: bytes | None = None
+    """The body without the wish for usage that was added to it; None where none was added."""
+
+
+def unpack(encoding: str, body: bytes) -> bytes:
+    """The body without its content encoding: identity or gzip. Raises Refused for others, and for too much."""
+    match encoding.strip().casefold():
+        case "" | "identity":
+            return body
+        case "gzip" | "x-gzip":
+            unzip = zlib.decompressobj(GZIP_WINDOW)
+            try:
+                plain = unzip.decompress(body, MAX_BODY_BYTES + 1)
+            except zlib.error as error:
+                raise Refused(400, "the body is not the gzip that it is said to be") from error
+            if len(plain) > MAX_BODY_BYTES:
+                raise too_large()
+            if not unzip.eof or unzip.unused_data:
+                raise Refused(400, "the body is not the gzip that it is said to be")
+            return plain
+        case other:
+            raise Refused(415, f"a body encoded as {other[:40]!r} cannot be read: send it plain or as gzip")
+
+
+def too_large() -> Refused:
+    return Refused(413, f"the body is larger than {MAX_BODY_BYTES >> 20} MiB")
+
+
+def prepare(asked: Asked, raw: bytes, model: str, *, add_usage: bool) -> Question:
+    """What to send on for a request's plain body, for the run's `model`.
+
+    `add_usage` has OpenAI chat streams report their tokens, where the tool left open whether they do. Raises Refused.
+    """
+    if asked.route.kind is Kind.LIST:
+        if raw:
+            raise Refused(400, "a listing takes no body")
+        return Question(asked, b"", asked.model, _differs(asked, asked.model, model), streams=False)
+    body = _read(raw)
+    api = asked.route.api
+    reach.check(api, body)
+    named = body.get("model") if asked.model is None else asked.model
+    if not (named is None or isinstance(named, str)):
+        raise Refused(400, '"model" is not a text')
+    changed = _with_model(asked, body, model)
+    streams = asked.streams or body.get("stream") is True
+    plain = _changed(raw, changed)
+    added = _usage_wish(body) if add_usage and streams and api is Api.OPENAI_CHAT else {}
+    return Question(
+        asked=asked,
+        body=_changed(plain, added),
+        model=named,
+        other_model=_differs(asked, named, model),
+        streams=streams,
+        plain_body=plain if added else None,
+    )
+
+
+def _read(raw: bytes) -> dict[str, Any]:
+    """The body as JSON. A name that stands twice is refused: which of the two counts is for the provider to say."""
+    if raw.count(b",") + raw.count(b"[") + raw.count(b"{") > MAX_VALUES:
+        raise Refused(413, f"the body holds more than {MAX_VALUES:,} values")
+    try:
+        body = json.loads(raw.decode("utf-8"), object_pairs_hook=_once, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise Refused(400, "the body is not JSON") from error
+    if not isinstance(body, dict):
+        raise Refused(400, "the body is not a JSON object")
+    return body
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise Refused(400, f"the body names {twice[:80]!r} twice in one object")
+    return found
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(name)
+
+
+def _with_model(asked: Asked, body: dict[str, Any], model: str) -> dict[str, Any]:
+    """The fields to put into the body so that every model it names is the run's."""
+    if asked.route.api is not Api.GEMINI:
+        return {} if body.get("model") == model else {"model": model}
+    changed: dict[str, Any] = {}
+    if "model" in body and _bare(body["model"]) != _bare(model):
+        changed["model"] = f"models/{_bare(model)}"
+    inner = body.get("generateContentRequest")
+    if isinstance(inner, dict) and "model" in inner and _bare(inner["model"]) != _bare(model):
+        changed["generateContentRequest"] = inner | {"model": f"models/{_bare(model)}"}
+    return changed
+
+
+def _differs(asked: Asked, named: str | None, model: str) -> bool:
+    if named is None:
+        return False
+    return _bare(named) != _bare(model) if asked.route.api is Api.GEMINI else named != model
+
+
+def _bare(model: Any) -> Any:
+    """Gemini's name of a model without its collection."""
+    return model.removeprefix("models/") if isinstance(model, str) else model
+
+
+def _usage_wish(body: dict[str, Any]) -> dict[str, Any]:
+    """The wish for a chunk with the tokens, unless the tool said itself whether it wants one."""
+    options = body.get("stream_options")
+    if options is None:
+        return {"stream_options": {"include_usage": True}}
+    if isinstance(options, dict) and "include_usage" not in options:
+        return {"stream_options": options | {"include_usage": True}}
+    return {}
+
+
+def _changed(raw: bytes, fields: dict[str, Any]) -> bytes:
+    """The body with these fields; every other value byte for byte as it was."""
+    if not fields:
+        return raw
+    try:
+        values = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
+    except msgspec.DecodeError as error:  # stricter than json in few things, such as half a surrogate pair in a name
+        raise Refused(400, "the body is not JSON") from error
+    values.update({name: msgspec.Raw(msgspec.json.encode(value)) for name, value in fields.items()})
+    return msgspec.json.encode(values)
