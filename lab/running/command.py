@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import re
 import shlex
 import shutil
 import tempfile
@@ -12,13 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lab.environment import agent_variables
-from lab.errors import LabError, did_you_mean
+from lab.errors import LabError
 from lab.files import NotRegularFile, read_regular, write_atomic
 from lab.grading.work import Missing, read_work
 from lab.running.attempt import Planned, Tried
 from lab.running.child import run_child
 from lab.running.identity import Setup
 from lab.running.keep import keep_work, remove_work
+from lab.tools import placeholders
 
 if TYPE_CHECKING:
     import threading
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from lab.tasks import Task
 
 PLACEHOLDERS = ("prompt", "prompt_file", "work")
-# doubled braces stand for themselves, and ${name} is a shell's own
-PLACEHOLDER = re.compile(r"(?P<plain>\{\{[a-z_]+\}\})|(?<!\$)\{(?P<name>[a-z_]+)\}")
 MAX_TASK_FILE_BYTES = 64 << 20
 WORK_FILES = {"prompt.txt", "solution.py"}
 
@@ -98,13 +96,10 @@ def parse_command(text: str) -> tuple[str, ...]:
     if not words or not words[0]:
         raise LabError("--command is empty", "Write it like --command 'agent {prompt_file}'")
     for word in words:
-        for match in PLACEHOLDER.finditer(word):
-            name = match["name"]
-            if name and name not in PLACEHOLDERS:
-                advice = did_you_mean(name, PLACEHOLDERS)
-                raise LabError(
-                    f"--command has no placeholder {{{name}}}", f"{advice}. For the text itself write {{{{{name}}}}}"
-                )
+        for name in placeholders.names(word):
+            if name not in PLACEHOLDERS:
+                advice = placeholders.advice(name, PLACEHOLDERS)
+                raise LabError(f"--command has no placeholder {{{name}}}", advice)
     program = shutil.which(words[0])
     if program is None:
         raise LabError(f"there is no program {words[0]}", "Check --command and PATH; shell syntax needs sh -c '...'")
@@ -121,11 +116,7 @@ def local_files(words: Sequence[str]) -> list[str]:
 def fill(words: Sequence[str], *, prompt: str, work: Path) -> list[str]:
     """Put the values of one task into the placeholders. The values are never looked at again for placeholders."""
     values = {"prompt": prompt, "prompt_file": str(work / "prompt.txt"), "work": str(work)}
-
-    def value(match: re.Match[str]) -> str:
-        return values[match["name"]] if match["name"] else match["plain"][1:-1]
-
-    return [PLACEHOLDER.sub(value, word) for word in words]
+    return [placeholders.fill(word, values) for word in words]
 
 
 def _task_file(path: Path) -> bytes:
