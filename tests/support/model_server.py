@@ -25,12 +25,26 @@ from aiohttp import web
 
 from lab.apis import Api
 from tests.support.model_solver import solver
-from tests.support.model_wire import Call, Reply, Wire, encode, error
+from tests.support.model_wire import TOKENS, Call, Reply, Wire, encode, error
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 
-__all__ = ["Call", "Drop", "Endless", "Fail", "Raw", "Reply", "Seen", "Server", "Slow", "serve", "solver"]
+__all__ = [
+    "DONE",
+    "TOKENS",
+    "Call",
+    "Drop",
+    "Endless",
+    "Fail",
+    "Raw",
+    "Reply",
+    "Seen",
+    "Server",
+    "Slow",
+    "serve",
+    "solver",
+]
 
 START_S = 20
 MAX_BODY_BYTES = 256 << 20
