@@ -199,17 +199,49 @@ def agent_of(
 
     Raises LabError where it cannot run here, or its sandbox would show the root.
     """
-    program = runnable(adapter, presence)
-    search = agent_variables().get("PATH", os.defpath)
-    holder: Holder = PlainProcess({"PATH": search})
-    if isolation is Isolation.BWRAP:
-        relayed = proxy is not None and network is Network.MODEL
-        holder = sandbox_for(presence.paths, program, root=root.folder, network=network, relayed=relayed, search=search)
-    given = {"adapter_sha256": adapter.sha256}
-    return Agent(adapter.name, adapter, program, presence.version, given, holder, proxy, model, timeout_s, root, suite)
+    variables = {"PATH": agent_variables().get("PATH", os.defpath)}
+    relayed = proxy is not None and network is Network.MODEL
+    return Agent(
+        name=adapter.name,
+        adapter=adapter,
+        program=program_of(adapter, presence),
+        version=presence.version,
+        given={"adapter_sha256": adapter.sha256},
+        holder=holder_of(presence, isolation, network, relayed=relayed, root=root, variables=variables),
+        proxy=proxy,
+        model=model,
+        timeout_s=timeout_s,
+        root=root,
+        suite=suite,
+    )
 
 
-def runnable(adapter: Adapter, presence: Presence) -> Path:
+def holder_of(
+    presence: Presence,
+    isolation: Isolation,
+    network: Network,
+    *,
+    relayed: bool,
+    root: Root,
+    variables: Mapping[str, str],
+) -> Holder:
+    """What holds a tool at this isolation; `variables` is what a plain process takes over of lab's environment.
+
+    Raises LabError where its sandbox would show the root.
+    """
+    if isolation is Isolation.PROCESS:
+        return PlainProcess(variables)
+    return sandbox_for(
+        presence.paths,
+        presence.executable,
+        root=root.folder,
+        network=network,
+        relayed=relayed,
+        search=variables.get("PATH", os.defpath),
+    )
+
+
+def program_of(adapter: Adapter, presence: Presence) -> Path:
     """The program of a tool that can run here; raises LabError for one that cannot."""
     if presence.executable is None or presence.why_not is not None:
         raise LabError(
