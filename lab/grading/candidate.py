@@ -46,6 +46,7 @@ def main(read_descriptor: int, write_descriptor: int, payload_descriptor: int, *
     channel = _Channel(read_descriptor, write_descriptor, payload["value_bytes"])
     while (files := next(texts, None)) is not None:
         function = channel.load(files, payload["entry_point"])
+        wire.stay_on(payload["core"])
         while channel.answer(function):
             pass
 

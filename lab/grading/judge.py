@@ -224,7 +224,7 @@ def _judge(
         if code is None or isinstance(code, str):
             outcome: dict[str, Any] = {"status": "judge", "reason": code}
         else:
-            proxy = Proxy(descriptors, progress, order["value_bytes"], first=index == 0)
+            proxy = Proxy(descriptors, progress, order["value_bytes"], order["core"], first=index == 0)
             run = run_all_cases if order["all_cases"] else run_test
             outcome = run(code, order["entry_point"], proxy, order["cases"]) | proxy.seen()
             if outcome["status"] in FAILED and _has_numpy(order["site_packages"]) and (why := _broken_numpy()):
@@ -252,8 +252,9 @@ def _is_plain(value: Any) -> bool:
 class Proxy:
     """The function under test, as the hidden test sees it."""
 
-    def __init__(self, descriptors: list[int], progress: mmap, cap: int, *, first: bool) -> None:
+    def __init__(self, descriptors: list[int], progress: mmap, cap: int, core: int | None, *, first: bool) -> None:
         self.write, self.read = descriptors
+        self.core = core
         self.first = first
         self.progress = progress
         self.cap = cap
@@ -287,6 +288,7 @@ class Proxy:
         if kind != wire.READY:
             raise CandidateFailed("error", "it spoke out of turn")
         self.loaded = True
+        wire.stay_on(self.core)
 
     def _ask_for_next(self) -> None:
         """Have the candidate's process load the next of lab's own texts."""

@@ -53,6 +53,32 @@ def slot(count: int | None = None, *, bases: Sequence[Path] = BASES) -> Iterator
         os.close(taken)
 
 
+def claim_core(*, bases: Sequence[Path] = BASES) -> tuple[int, int] | None:
+    """A core that nothing else of this user grades on, and the descriptor that holds it; None where there is none.
+
+    Two processes that answer each other in turn do so twenty times as fast on one core, where none has to be woken.
+    """
+    if not hasattr(os, "sched_getaffinity") or len(allowed := os.sched_getaffinity(0)) == 1:
+        return None
+    try:
+        folder = _open_folder(bases)
+    except LabError:
+        return None
+    try:
+        for core in sorted(allowed):
+            with contextlib.suppress(LabError):
+                descriptor = _open_lock(folder, f"core-{core}")
+                try:
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except OSError:
+                    os.close(descriptor)
+                else:
+                    return core, descriptor
+    finally:
+        os.close(folder)
+    return None
+
+
 def _take(folder: int, count: int) -> int:
     """The descriptor of the first slot that is or becomes free."""
     while True:

@@ -79,8 +79,10 @@ class Candidate:
         outer = self.held.process.pid
         return first_child(outer) if self.isolation is Isolation.BWRAP else outer
 
-    def go(self, works: Sequence[Work], entry_point: str, limits: Limits, paths: Sequence[str]) -> None:
-        """Hand over the payload and let it run."""
+    def go(
+        self, works: Sequence[Work], entry_point: str, limits: Limits, paths: Sequence[str], core: int | None
+    ) -> None:
+        """Hand over the payload and let it run; it answers calls on `core`, where the judge makes them."""
         payload = {
             "works": [dict(work.files) for work in works],
             "entry_point": entry_point,
@@ -90,6 +92,7 @@ class Candidate:
             "file_bytes": SCRATCH_BYTES,
             "tasks": _user_task_limit(),
             "value_bytes": limits.value_bytes,
+            "core": core,
         }
         if self.group is not None:
             self.group.limit(limits.memory_mb << 20, MAX_TASKS)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import time
 from typing import TYPE_CHECKING, Any
 
 from lab.grading.job import Graded, Job, stopped
 from lab.grading.judge_process import JudgeLost, JudgeProcess, Line
+from lab.grading.slots import claim_core
 from lab.grading.verdicts import JUDGE_FAILED, NOT_STARTED, WALL, Outcome, outcome_of, verdict_of
 from lab.grading.work import Work
 from lab.verdict import Status
@@ -39,12 +41,14 @@ class Worker:
         self._expected_outcomes = 0
         self._override: tuple[str, str] | None = None
         self._last_word_at = 0.0
+        self._core: tuple[int, int] | None = None
 
     def begin(self, job: Job) -> None:
         """Start a job; the worker is idle again when `job` is None."""
         self.job, self._outcomes, self._sample = job, [], 0
         self._expected_outcomes, self._override = 0, None
         self._last_word_at = time.monotonic()
+        self._core = claim_core()
         # before the judge is told, so that the candidate's start overlaps with the parsing of the test
         self._candidate = self._pool.take_candidate()
         self._heed(self._start_task)
@@ -81,9 +85,10 @@ class Worker:
         if self._line is None:
             raise JudgeLost("the judge ended early")
         self.judge.word = 1
-        candidate.go(works, task.entry_point, limits, [str(self._pool.venv.site_packages)])
+        core = None if self._core is None else self._core[0]
+        candidate.go(works, task.entry_point, limits, [str(self._pool.venv.site_packages)], core)
         last = job.together or self._sample == len(job.works) - 1
-        message = {"count": len(works), "judge_cpu_s": JUDGE_CPU_S + limits.cpu_s, "last": last}
+        message = {"count": len(works), "judge_cpu_s": JUDGE_CPU_S + limits.cpu_s, "last": last, "core": core}
         self._line.send(message, candidate.to_candidate, candidate.from_candidate)
         # the judge has them now; its end of the pipes must be the only one
         candidate.close_pipes()
@@ -148,7 +153,7 @@ class Worker:
         self._fill("the judge ended early")
         self._end_line()
         job, outcomes = self._current(), self._outcomes
-        self.job, self._outcomes = None, []
+        self._leave()
         settle(self._pool, job, outcomes)
 
     def _fill(self, why: str) -> None:
@@ -170,10 +175,20 @@ class Worker:
         self._end_line()
         self.judge = self._pool.replace_judge(self.judge, self)
         job, outcomes = self.job, self._outcomes
-        self.job, self._outcomes = None, []
+        self._leave()
         if job is not None:
             outcomes += [self._unsaid(str(lost))] * (len(job.works) - len(outcomes))
             settle(self._pool, job, outcomes)
+
+    def _leave(self) -> None:
+        """Have no job, nor the core for it."""
+        self.job, self._outcomes = None, []
+        self._free_core()
+
+    def _free_core(self) -> None:
+        if self._core is not None:
+            os.close(self._core[1])
+            self._core = None
 
     # ---- clocks
 
@@ -221,6 +236,7 @@ class Worker:
         """End the judge and the candidate."""
         self._end_candidate()
         self._end_line()
+        self._free_core()
         self.judge.end()
 
 

@@ -81,6 +81,7 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Talk]]:
                     "file_bytes": 1 << 20,
                     "tasks": 100_000,
                     "value_bytes": cap,
+                    "core": None,
                 }
                 | more
             ),

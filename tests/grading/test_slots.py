@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lab.errors import LabError
-from lab.grading.slots import slot
+from lab.grading.slots import claim_core, slot
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 STAY = """
 import os, sys, time
 from pathlib import Path
-from lab.grading.slots import slot
+from lab.grading.slots import claim_core, slot
 base, count, marks = Path(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3])
 with slot(count, bases=[base]):
     mark = marks / str(os.getpid())
@@ -119,3 +119,25 @@ def test_a_free_slot_is_had_at_once(tmp_path: Path) -> None:
     with slot(2, bases=[tmp_path]), slot(2, bases=[tmp_path]):
         pass
     assert time.monotonic() - start < 5
+
+
+def test_a_core_is_claimed_once(tmp_path: Path) -> None:
+    allowed = os.sched_getaffinity(0)
+    if len(allowed) == 1:
+        assert claim_core(bases=[tmp_path]) is None
+        return
+    claims = [claim_core(bases=[tmp_path]) for _ in allowed]
+    held = {core: descriptor for claim in claims if claim is not None for core, descriptor in [claim]}
+    assert held.keys() == allowed
+    assert claim_core(bases=[tmp_path]) is None
+    freed = min(allowed)
+    os.close(held.pop(freed))
+    again = claim_core(bases=[tmp_path])
+    assert again is not None
+    assert again[0] == freed
+    for descriptor in (*held.values(), again[1]):
+        os.close(descriptor)
+
+
+def test_no_core_is_claimed_where_no_lock_can_be_had(tmp_path: Path) -> None:
+    assert claim_core(bases=[tmp_path / "absent"]) is None
