@@ -30,4 +30,5 @@ def fill(text: str, values: Mapping[str, str]) -> str:
 
 def advice(name: str, known: Collection[str]) -> str:
     """What to tell who wrote a placeholder that is not among the known ones."""
-    return f"{did_you_mean(name, known)}. For the text itself write {{{{{name}}}}}"
+    near = did_you_mean(name, known)
+    return f"{near}{'' if near.endswith('?') else '.'} For the text itself write {{{{{name}}}}}"
