@@ -11,8 +11,10 @@ from lab.grading.isolation import choose
 from lab.grading.pool import Pool
 from lab.layout import NAME
 from lab.results import to_json
+from lab.running.agent_sandbox import choose_for_agents
 from lab.running.builtin import SUMMARIES, Copied, Replay, load_replay
-from lab.running.command import Command, local_files, parse_command
+from lab.running.command import command_agent, local_files, parse_command
+from lab.running.holder import Network
 from lab.running.progress import Display
 from lab.running.run import Runner
 from lab.samples.foreign import foreign_line
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
     from lab.environment import Environment
     from lab.layout import Root, SuitePaths
+    from lab.running.agent import Agent
     from lab.running.attempt import Tool
     from lab.tasks import Task
 
@@ -94,7 +97,7 @@ def _tool(root: Root, suite: SuitePaths, options: RunOptions) -> Tool:
     if options.samples is not None and (options.tool != "replay" or options.command is not None):
         raise LabError("--samples is for the tool replay", "Run lab run replay --samples FILE --suite S")
     if options.command is not None:
-        return _command(root, suite, options.tool or COMMAND_NAME, options.command, options.timeout_s)
+        return _command(root, suite, options.tool or COMMAND_NAME, options.command, options)
     match options.tool:
         case None:
             raise LabError("no tool was named", f"There are: {', '.join(SUMMARIES)}; or give a --command")
@@ -109,13 +112,24 @@ def _tool(root: Root, suite: SuitePaths, options: RunOptions) -> Tool:
             raise LabError(f"there is no tool {other}", f"A program of your own needs --command. {advice}")
 
 
-def _command(root: Root, suite: SuitePaths, name: str, command: str, timeout_s: float) -> Command:
+def _command(root: Root, suite: SuitePaths, name: str, command: str, options: RunOptions) -> Agent:
     if not NAME.fullmatch(name) or name in SUMMARIES:
         raise LabError(f"{name!r} cannot be the name of a command", "Name it like my-agent, not like a built-in tool")
     words = parse_command(command)
     for word in local_files(words):
         warn(f"{word} is a file here, but the command runs in a work folder: write its full path")
-    return Command(name, words, timeout_s, root, suite)
+    agent = command_agent(
+        name,
+        words,
+        isolation=choose_for_agents(options.isolation, say=warn),
+        network=Network.MODEL,
+        timeout_s=options.timeout_s,
+        root=root,
+        suite=suite,
+    )
+    if agent.notice is not None:
+        warn(agent.notice)
+    return agent
 
 
 def _tell_of_samples(suite: SuitePaths, tool: Replay, tasks: Sequence[Task]) -> int:

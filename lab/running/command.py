@@ -2,86 +2,69 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 import shlex
 import shutil
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lab.environment import agent_variables
 from lab.errors import LabError
-from lab.files import NotRegularFile, read_regular, write_atomic
-from lab.grading.work import Missing, read_work
-from lab.running.attempt import Planned, Tried
-from lab.running.child import run_child
-from lab.running.identity import Setup
-from lab.running.keep import keep_work, remove_work
+from lab.grading.isolation import Isolation
+from lab.grading.sandbox import SYSTEM_FOLDERS
+from lab.running.agent import Agent, holder_of
 from lab.tools import placeholders
+from lab.tools.adapter import Adapter
+from lab.tools.presence import find
 
 if TYPE_CHECKING:
-    import threading
     from collections.abc import Iterator, Sequence
 
     from lab.layout import Root, SuitePaths
-    from lab.tasks import Task
+    from lab.running.holder import Network
 
 PLACEHOLDERS = ("prompt", "prompt_file", "work")
-MAX_TASK_FILE_BYTES = 64 << 20
 WORK_FILES = {"prompt.txt", "solution.py"}
 
 
-@dataclasses.dataclass(frozen=True)
-class Command:
-    """A program that works in a fresh folder outside the root, holding exactly prompt.txt and solution.py."""
+def command_agent(
+    name: str,
+    words: Sequence[str],
+    *,
+    isolation: Isolation,
+    network: Network,
+    timeout_s: float,
+    root: Root,
+    suite: SuitePaths,
+) -> Agent:
+    """The tool of a command line, as `parse_command` gave it: it speaks to no model that lab knows of.
 
-    name: str
-    words: tuple[str, ...]
-    timeout_s: float
-    root: Root
-    suite: SuitePaths
-    instant: bool = False
-
-    def plan(self, tasks: Sequence[Task]) -> Iterator[Planned]:
-        setup = Setup(self.name, settings={"command": list(self.words), "timeout_s": self.timeout_s})
-        return (Planned(task, setup) for task in tasks)
-
-    def attempt(self, planned: Planned, folder: Path, stopping: threading.Event) -> Tried:
-        paths = self.suite.task(planned.task.id)
-        work = Path(tempfile.mkdtemp(prefix="lab-work-")).resolve()
-        try:
-            if work.is_relative_to(self.root.folder):
-                raise LabError(f"the temporary folder lies inside the root {self.root.folder}", "Set TMPDIR elsewhere")
-            prompt = _task_file(paths.prompt)
-            write_atomic(work / "prompt.txt", prompt)
-            write_atomic(work / "solution.py", _task_file(paths.stub))
-            ended = run_child(
-                fill(self.words, prompt=prompt.decode("utf-8", "replace"), work=work),
-                folder=work,
-                env=agent_variables() | {"PWD": str(work)},
-                timeout_s=self.timeout_s,
-                stopping=stopping,
-            )
-            write_atomic(folder / "trace" / "stdout", ended.stdout)
-            write_atomic(folder / "trace" / "stderr", ended.stderr)
-            notes = keep_work(work, folder / "work")
-            if ended.dropped_bytes:
-                notes = (*notes, f"{ended.dropped_bytes} bytes of output were not kept")
-            tried = Tried(
-                None,
-                stop=ended.stop,
-                exit_code=ended.exit_code,
-                wall_s=round(ended.wall_s, 3),
-                notes=notes,
-            )
-            try:
-                # from the folder itself: what may not be kept (a symbolic link) is named for what it is
-                return dataclasses.replace(tried, work=read_work(work))
-            except Missing as error:
-                return dataclasses.replace(tried, missing=str(error))
-        finally:
-            remove_work(work)
+    Its sandbox shows the program with what it needs, and the files that the words after it name in full. A plain
+    process has all of the user's environment but lab's own settings: its home, too, for that is where such a program
+    is set up. Raises LabError where its sandbox would show the root.
+    """
+    adapter = _adapter(name, words)
+    presence = find(adapter)
+    if presence.executable is None:
+        raise LabError(f"there is no program {words[0]}", "Check --command and PATH")
+    if isolation is Isolation.BWRAP and presence.why_not is not None:
+        raise LabError(f"{words[0]} has no sandbox here: {presence.why_not}", "Or use --isolation process")
+    shown = dataclasses.replace(presence, paths=(*presence.paths, *_named_files(words)))
+    return Agent(
+        name=name,
+        adapter=adapter,
+        program=presence.executable,
+        version=None,
+        given={"command": list(words)},
+        holder=holder_of(shown, isolation, network, relayed=False, root=root, variables=agent_variables()),
+        proxy=None,
+        model=None,
+        timeout_s=timeout_s,
+        root=root,
+        suite=suite,
+    )
 
 
 def parse_command(text: str) -> tuple[str, ...]:
@@ -113,14 +96,30 @@ def local_files(words: Sequence[str]) -> list[str]:
     return [w for w in words[1:] if w not in WORK_FILES and not w.startswith("/") and Path(w).is_file()]
 
 
-def fill(words: Sequence[str], *, prompt: str, work: Path) -> list[str]:
-    """Put the values of one task into the placeholders. The values are never looked at again for placeholders."""
-    values = {"prompt": prompt, "prompt_file": str(work / "prompt.txt"), "work": str(work)}
-    return [placeholders.fill(word, values) for word in words]
+def _adapter(name: str, words: Sequence[str]) -> Adapter:
+    """A command line as the record that other tools have."""
+    return Adapter(
+        name=name,
+        summary="a command line",
+        home="",
+        install="",
+        version=(),
+        api=None,
+        command=tuple(words),
+        environment={},
+        files=(),
+        extra_paths=(),
+        limits=(),
+        sha256="",
+        source=Path("--command"),
+    )
 
 
-def _task_file(path: Path) -> bytes:
-    try:
-        return read_regular(path, MAX_TASK_FILE_BYTES)
-    except (NotRegularFile, FileNotFoundError) as error:
-        raise LabError(f"{path} cannot be read: {error}", "Run lab gen again") from error
+def _named_files(words: Sequence[str]) -> Iterator[Path]:
+    """The files that words after the program name in full, but for the system's: a script of one's own, say."""
+    for word in words[1:]:
+        path = Path(word)
+        if path.is_absolute() and not any(path.is_relative_to(folder) for folder in (*SYSTEM_FOLDERS, "/etc")):
+            with contextlib.suppress(OSError, ValueError):  # too long for a path, or with a NUL byte: a text, then
+                if path.is_file():
+                    yield path

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import stat
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,15 +50,6 @@ def keep_work(left: Path, target: Path) -> tuple[str, ...]:
     if len(notes) > MAX_NOTES:
         notes[MAX_NOTES:] = [f"and {len(notes) - MAX_NOTES} more"]
     return tuple(note.encode("utf-8", "backslashreplace").decode() for note in notes)
-
-
-def remove_work(folder: Path) -> None:
-    """Remove a work folder, also where the agent took away the right to."""
-    for path, folders, _files in os.walk(folder):
-        for inner in (Path(path, name) for name in folders):
-            if not inner.is_symlink():
-                inner.chmod(0o700)
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _walk(folder: Path, depth: int, notes: list[str]) -> Iterator[os.DirEntry[str]]:

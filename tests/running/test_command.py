@@ -9,27 +9,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lab.errors import LabError
+from lab.grading import scratch
 from lab.running import child, keep
-from lab.running.command import fill, parse_command
-from lab.running.keep import keep_work, remove_work
+from lab.running.command import parse_command
+from lab.running.keep import keep_work
 
 if TYPE_CHECKING:
     from lab.results import Result
     from tests.support.laboratory import Laboratory
-
-
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        (["a", "{prompt}"], ["a", "P {work}"]),
-        (["--file={prompt_file}"], ["--file=/w/prompt.txt"]),
-        (["{work}/x:{work}"], ["/w/x:/w"]),
-        (["${prompt} {{prompt}} {a,b} {} {X}"], ["${prompt} {prompt} {a,b} {} {X}"]),
-    ],
-)
-def test_placeholders(words: list[str], expected: list[str]) -> None:
-    # the values are not looked at again: the prompt is upstream's text
-    assert fill(words, prompt="P {work}", work=Path("/w")) == expected
 
 
 def test_a_relative_program_is_made_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -63,16 +50,23 @@ def status(result: Result) -> str:
 SOLVE = "echo 'def f(x): return x + 1' > solution.py"
 
 
-def test_the_work_folder_is_fresh_outside_the_root_and_holds_two_files(laboratory: Laboratory) -> None:
-    result = run(
-        laboratory, f"pwd; ls -a; cat prompt.txt; {SOLVE}; echo note >&2; mkdir sub; echo 1 > sub/x; chmod +x sub/x"
-    )
+BOTH = [pytest.param("bwrap", marks=pytest.mark.sandbox), "process"]
+
+
+@pytest.mark.parametrize("isolation", BOTH)
+def test_the_work_folder_is_fresh_outside_the_root_and_holds_two_files(laboratory: Laboratory, isolation: str) -> None:
+    script = f"pwd; ls -a; cat prompt.txt; {SOLVE}; echo note >&2; mkdir sub; echo 1 > sub/x; chmod +x sub/x"
+    result = run(laboratory, script, "--isolation", isolation)
     assert (status(result), result.stop, result.attempts[0].exit_code) == ("pass", "done", 0)
     folder = attempt(laboratory)
     work, *rest = (folder / "trace/stdout").read_text().splitlines()
     assert rest == [".", "..", "prompt.txt", "solution.py", "Write f (One/1)."]
-    assert not Path(work).is_relative_to(laboratory.root)
-    assert not Path(work).exists()
+    assert (result.isolation, result.network) == (isolation, "model" if isolation == "bwrap" else "host")
+    if isolation == "bwrap":
+        assert work == "/work"
+    else:
+        assert not Path(work).is_relative_to(laboratory.root)
+        assert not Path(work).exists()
     assert (folder / "trace/stderr").read_text() == "note\n"
     assert (folder / "work/sub/x").read_text() == "1\n"
     assert os.access(folder / "work/sub/x", os.X_OK)
@@ -90,11 +84,35 @@ def test_labs_own_settings_are_kept_from_the_tool(laboratory: Laboratory, monkey
     monkeypatch.setenv("LAB_API_KEY", "secret-1")
     monkeypatch.setenv("HF_TOKEN", "secret-2")
     monkeypatch.setenv("OTHER", "kept")
-    run(laboratory, "env; cat /proc/self/fd/0 2>/dev/null; ls -l /proc/self/fd | wc -l")
+    run(laboratory, "env; cat /proc/self/fd/0 2>/dev/null; ls -l /proc/self/fd | wc -l", "--isolation", "process")
     said = (attempt(laboratory) / "trace/stdout").read_text()
     assert "secret" not in said
     assert str(laboratory.root) not in said
     assert "OTHER=kept" in said
+
+
+@pytest.mark.sandbox
+def test_a_script_of_ones_own_is_seen_and_its_folder_is_not(laboratory: Laboratory) -> None:
+    own = laboratory.root.parent / "own"
+    own.mkdir()
+    (own / "agent.sh").write_text(f"{SOLVE}; ls {own}")
+    (own / "secret").touch()
+    said = laboratory(
+        "run", "--command", f"sh {own}/agent.sh", "-t", "ones-1", "--suite", "tiny", "--isolation", "bwrap"
+    )
+    assert said.code == 0, said.err
+    assert status(laboratory.results("command")[0]) == "pass"
+    assert (attempt(laboratory) / "trace/stdout").read_text() == "agent.sh\n"
+
+
+@pytest.mark.sandbox
+def test_a_script_inside_the_root_is_refused(laboratory: Laboratory) -> None:
+    script = laboratory.root / "agent.sh"
+    script.touch()
+    said = laboratory("run", "--command", f"sh {script}", "-n", "1", "--suite", "tiny", "--isolation", "bwrap")
+    assert said.code == 2
+    assert "agent.sh" in said.err
+    assert "lies inside the root" in said.err
 
 
 @pytest.mark.parametrize("name", ["prompt.txt", "solution.py"])
@@ -115,7 +133,8 @@ def test_a_timeout_is_a_stop_and_what_was_left_is_graded(laboratory: Laboratory)
 
 
 def test_the_process_group_does_not_outlive_the_tool(laboratory: Laboratory) -> None:
-    result = run(laboratory, f"{SOLVE}; sleep 60 & echo $!")
+    # in a sandbox it is not the process group that sees to it, and test_agent does
+    result = run(laboratory, f"{SOLVE}; sleep 60 & echo $!", "--isolation", "process")
     pid = (attempt(laboratory) / "trace/stdout").read_text().strip()
     assert (status(result), result.stop) == ("pass", "done")
     deadline = time.monotonic() + 5
@@ -130,9 +149,14 @@ def test_a_daemon_that_holds_the_pipe_does_not_hold_lab(laboratory: Laboratory) 
     assert time.monotonic() - started < 6
 
 
-def test_exit_code_and_signal_are_recorded_and_decide_nothing(laboratory: Laboratory) -> None:
-    result = run(laboratory, f"{SOLVE}; kill -TERM $$")
-    assert (status(result), result.attempts[0].exit_code) == ("pass", -15)
+@pytest.mark.parametrize(
+    ("isolation", "code"), [pytest.param("bwrap", 143, marks=pytest.mark.sandbox), ("process", -15)]
+)
+def test_exit_code_and_signal_are_recorded_and_decide_nothing(
+    laboratory: Laboratory, isolation: str, code: int
+) -> None:
+    result = run(laboratory, f"{SOLVE}; kill -TERM $$", "--isolation", isolation)
+    assert (status(result), result.attempts[0].exit_code) == ("pass", code)
     said = laboratory("run", "other", "--command", "sh -c 'exit 7'", "-t", "ones-1", "--suite", "tiny")
     assert said.code == 0
     assert "wrong ones-1: " in said.out
@@ -191,7 +215,7 @@ def test_links_pipes_and_large_files_are_noted_not_kept(tmp_path: Path, monkeypa
     for name in ("link", "folder-link", "pipe", "big", "odd-"):
         assert any(note.startswith(name) for note in notes), name
     locked.chmod(0)
-    remove_work(left)
+    scratch.remove(str(left))
     assert not left.exists()
     assert (secret / "key").exists()
 

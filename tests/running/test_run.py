@@ -194,7 +194,9 @@ def test_an_interrupt_is_recorded_and_the_next_run_goes_on(laboratory: Laborator
     pids = laboratory.root / "pids"
     pids.mkdir()
     script = f"echo 'def f(x): return x + 1' > solution.py; test -e {pids}/on || {{ touch {pids}/$$; sleep 60; }}"
-    arguments = ["run", "--command", f'sh -c "{script}"', "--suite", "tiny", "-n", "3", "--jobs", "2"]
+    # without a sandbox, in which it could not write to the folder of pids
+    command = ["--command", f'sh -c "{script}"', "--isolation", "process"]
+    arguments = ["run", *command, "--suite", "tiny", "-n", "3", "--jobs", "2"]
     process = laboratory.start(*arguments)
     while len(wait_for(pids, "*")) < 2:
         time.sleep(0.05)
