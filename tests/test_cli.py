@@ -151,7 +151,7 @@ def test_check(laboratory: Laboratory, tmp_path: Path) -> None:
 
 
 def test_tools_and_doctor(laboratory: Laboratory) -> None:
-    assert [tool["name"] for tool in laboratory("tools", "--json").json()] == ["reference", "stub", "replay"]
+    assert [tool["name"] for tool in laboratory("tools", "--json").json()][:3] == ["reference", "stub", "replay"]
     assert "reference" in laboratory("tools").out
     found = laboratory("doctor", "--json").json()
     assert found["isolation"] in {"bwrap", "process"}

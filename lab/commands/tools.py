@@ -1,20 +1,24 @@
-"""`lab tools`: what can be run over tasks."""
+"""`lab tools`: what can be run over tasks, and what of it is on this machine."""
 
 from __future__ import annotations
 
 import dataclasses
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from rich.table import Table
 
 from lab import __version__
 from lab.console import markup, out, print_json
-from lab.errors import ExitCode
+from lab.errors import ExitCode, LabError
 from lab.running.builtin import SUMMARIES
+from lab.tools.presence import Presence, find
+from lab.tools.registry import survey
 
 if TYPE_CHECKING:
     from lab.environment import Environment
     from lab.layout import Root
+    from lab.tools.adapter import Adapter
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,26 +28,88 @@ class ToolsOptions:
     as_json: bool = False
 
 
-def tools(_root: Root, _environment: Environment, options: ToolsOptions) -> ExitCode:
-    """List the tools; the built-ins can always run."""
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """One tool, as `--json` prints it."""
+
+    name: str
+    kind: str
+    """`built-in` or `adapter`."""
+    summary: str = ""
+    api: str | None = None
+    version: str | None = None
+    runs_here: bool = False
+    why_not: str | None = None
+    executable: str | None = None
+    paths: tuple[str, ...] = ()
+    """What its sandbox shows beyond the system's folders."""
+    install: str = ""
+    home: str = ""
+    limits: tuple[str, ...] = ()
+    adapter_sha256: str | None = None
+    source: str | None = None
+
+
+def tools(root: Root, environment: Environment, options: ToolsOptions) -> ExitCode:
+    """List the tools. An adapter that cannot be read is a line of its own, and does not hide the others."""
     rows = [
-        {"name": name, "kind": "built-in", "version": __version__, "runs_here": True, "summary": summary}
+        Row(name, "built-in", summary=summary, version=__version__, runs_here=True)
         for name, summary in SUMMARIES.items()
     ]
+    found = survey(root)
+    # each asks its program for a version: seconds, most of them waiting for the disk
+    with ThreadPoolExecutor(max_workers=environment.jobs) as pool:
+        rows += pool.map(_row, found, found.values())
     if options.as_json:
-        print_json(rows)
-        return ExitCode.DONE
+        print_json([dataclasses.asdict(row) for row in rows])
+    else:
+        _print(rows, root)
+    return ExitCode.DONE
+
+
+def _row(name: str, adapter: Adapter | LabError) -> Row:
+    if isinstance(adapter, LabError):
+        return Row(name, "adapter", why_not=str(adapter))
+    return _found(adapter, find(adapter))
+
+
+def _found(adapter: Adapter, presence: Presence) -> Row:
+    return Row(
+        adapter.name,
+        "adapter",
+        summary=adapter.summary,
+        api=adapter.api,
+        version=presence.version,
+        runs_here=presence.why_not is None,
+        why_not=presence.why_not,
+        executable=None if presence.executable is None else str(presence.executable),
+        paths=tuple(map(str, presence.paths)),
+        install=adapter.install,
+        home=adapter.home,
+        limits=adapter.limits,
+        adapter_sha256=adapter.sha256,
+        source=str(adapter.source),
+    )
+
+
+def _print(rows: list[Row], root: Root) -> None:
     table = Table(title="tools", title_justify="left")
-    for column in ("tool", "kind", "version", "runs here", "what it does"):
+    for column in ("tool", "API", "version", "runs here", "what it does"):
         table.add_column(column, overflow="fold")
     for row in rows:
-        table.add_row(
-            markup(str(row["name"])),
-            "built-in",
-            __version__,
-            "yes" if row["runs_here"] else "no",
-            markup(str(row["summary"])),
-        )
+        runs = "yes" if row.runs_here else f"no: {row.why_not}"
+        table.add_row(*map(markup, (row.name, _api(row), row.version or "", runs, row.summary)))
     out().print(table)
-    out().print(markup("Any other program: lab run NAME --command 'program {prompt_file}' --suite S"))
-    return ExitCode.DONE
+    missing = [row for row in rows if row.executable is None and row.install]
+    if missing:
+        out().print("To install what is missing:")
+    for row in missing:
+        out().print(markup(f"  {row.name}: {row.install}"), soft_wrap=True)
+    out().print(markup(f"Your own: an adapter in {root.tools}, or any program: lab run NAME --command 'program ...'"))
+
+
+def _api(row: Row) -> str:
+    if row.kind == "built-in":
+        return row.kind
+    # of an adapter that cannot be read it is not known
+    return row.api or ("none" if row.adapter_sha256 else "")
