@@ -137,5 +137,5 @@ def _phrase(status: int) -> str:
 
 def _line(text: str) -> str:
     """One line that steers no terminal, not too long."""
-    plain = "".join(c if c.isprintable() else " " for c in " ".join(text[: 4 * MAX_MESSAGE_CHARS].split()))
+    plain = " ".join("".join(c if c.isprintable() else " " for c in text[: 4 * MAX_MESSAGE_CHARS]).split())
     return plain if len(plain) <= MAX_MESSAGE_CHARS else f"{plain[:MAX_MESSAGE_CHARS]}..."

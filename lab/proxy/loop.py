@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 PATIENCE_S = 30.0
 """How long the loop may take for what is asked of it; more is a bug, or a machine that stands still."""
+SETTLE_S = 0.01
+"""A closed connection gives its descriptor back a few turns of the loop later."""
 
 Result = TypeVar("Result")
 
@@ -26,14 +28,20 @@ class LoopThread:
         self._name = name
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._work, name=name, daemon=True)
+        self.at_end: set[Callable[[], Coroutine[Any, Any, object]]] = set()
+        """What the loop does last, however it comes to its end. To be changed within the loop only."""
 
     def start(self) -> None:
         self._thread.start()
 
-    def call(self, work: Callable[..., Coroutine[Any, Any, Result]], *arguments: object) -> Result:
-        """Run a coroutine in the loop and wait for its result. Raises LabError where the loop no longer runs."""
+    def check(self) -> None:
+        """Raises LabError where the loop no longer runs."""
         if not self._thread.is_alive():
             raise LabError(f"the thread {self._name} has ended", "Run the command again")
+
+    def call(self, work: Callable[..., Coroutine[Any, Any, Result]], *arguments: object) -> Result:
+        """Run a coroutine in the loop and wait for its result. Raises LabError where the loop no longer runs."""
+        self.check()
         future = asyncio.run_coroutine_threadsafe(work(*arguments), self._loop)
         try:
             return future.result(PATIENCE_S)
@@ -58,6 +66,9 @@ class LoopThread:
             tasks = asyncio.all_tasks(self._loop)
             for task in tasks:
                 task.cancel()
-            self._loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+            self._loop.run_until_complete(
+                asyncio.gather(*tasks, *(end() for end in self.at_end), return_exceptions=True)
+            )
             self._loop.run_until_complete(self._loop.shutdown_asyncgens())
+            self._loop.run_until_complete(asyncio.sleep(SETTLE_S))
             self._loop.close()

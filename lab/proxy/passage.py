@@ -68,7 +68,11 @@ class Passage:
         except _Dropped:
             raise
         except (asyncio.CancelledError, ConnectionError):
-            self._cut = "lab" if self._line.closing else "the tool"
+            # many tools leave once they have read what they want, before the connection ends
+            if self._is_whole():
+                self._judge()
+            else:
+                self._cut = "lab" if self._line.closing else "the tool"
             raise
         finally:
             self._end()
@@ -169,6 +173,13 @@ class Passage:
         return web.Response(
             body=self._line.real_key.whole(body), status=HTTPStatus.BAD_GATEWAY, content_type="application/json"
         )
+
+    def _is_whole(self) -> bool:
+        """Whether the answer has come to its own end, or is an error, whose status says it all."""
+        if self._answer is None:
+            return self._status is not None
+        self._answer.end()
+        return self._answer.finished
 
     def _judge(self) -> None:
         """Say what a whole answer came to."""

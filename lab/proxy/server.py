@@ -66,9 +66,6 @@ class Proxy:
             for tap in taps:
                 with contextlib.suppress(LabError):
                     tap.close()
-            if self._provider is not None:
-                with contextlib.suppress(LabError):
-                    self._loop.call(self._provider.session.close)
         finally:
             self._loop.stop()
 
@@ -79,6 +76,7 @@ class Proxy:
         """
         if self._provider is None:
             raise RuntimeError("the proxy has not been started")
+        self._loop.check()
         key = secrets.token_urlsafe(KEY_BYTES)
         ledger = self._new_ledger()
         recorder = Recorder(trace, Mask([key, self._upstream.key]))
@@ -122,4 +120,5 @@ class Proxy:
             max_line_size=MAX_HEADER_BYTES,
             max_field_size=MAX_HEADER_BYTES,
         )
+        self._loop.at_end.add(session.close)
         return Provider(self._upstream, session, http_proxy(self._upstream.base_url), self._prices)

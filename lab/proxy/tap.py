@@ -124,10 +124,12 @@ class Tap:
                 f"cannot listen for the agent on {where}: {error.strerror or error}",
                 "Free a port, or choose a root with a shorter path",
             ) from error
+        self._loop.at_end.add(self._close)
         if socket is None:
             self.base_url = f"http://{HOST}:{self._runner.addresses[0][1]}"
 
     async def _close(self) -> None:
+        self._loop.at_end.discard(self._close)
         self._line.closing = True
         exchanges = list(self._exchanges)
         for exchange in exchanges:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from lab.proxy.summary import Usage
     from tests.support.model_server import Chosen, Server
 
 MODEL = "the-model"
@@ -79,6 +80,10 @@ class Attempt:
     def connect(self) -> socket.socket:
         parts = urlsplit(self.tap.base_url)
         return socket.create_connection((parts.hostname or "", parts.port or 0), timeout=PATIENCE_S)
+
+    def usage(self) -> Usage:
+        """The attempt's figures, at its end."""
+        return self.tap.close()
 
     def lines(self, name: str) -> list[dict[str, Any]]:
         """The lines of one of the trace's files."""

@@ -55,6 +55,7 @@ PATHS = {
     re.compile(r"/v1beta/models/[^/]+:(?:generateContent|streamGenerateContent)"): Api.GEMINI,
 }
 DONE = Reply("done")
+ENDLESS = "endless"
 COUNTS = re.compile(r"/v1/messages/count_tokens|/v1/responses/input_tokens|/v1beta/models/[^/]+:countTokens")
 
 
@@ -173,6 +174,7 @@ def serve(script: Sequence[Chosen] = (), *, always: Chosen = DONE, port: int = 0
         ready.set()
         await ending.wait()
         await runner.cleanup()
+        await asyncio.sleep(0.01)  # connections give their descriptors back a few turns later
 
     def work() -> None:
         asyncio.set_event_loop(loop)
@@ -229,7 +231,7 @@ class _Handler:
             return web.Response(body=step.body, status=step.status, headers=headers)
         if isinstance(step, Drop) and not step.pieces:
             _cut(request)
-        wire = _worded(seen, step if isinstance(step, Reply) else getattr(step, "reply", Reply("endless")))
+        wire = _worded(seen, step if isinstance(step, Reply) else getattr(step, "reply", Reply(ENDLESS)))
         if isinstance(step, Slow):
             await asyncio.sleep(step.first_s)
         if isinstance(step, Reply) and not seen.stream:
@@ -248,8 +250,9 @@ async def _timed(wire: Wire, step: Step) -> AsyncIterator[bytes]:
     """The pieces of an answer when their time has come."""
     if isinstance(step, Endless):
         yield wire.pieces[0]
+        again = next(piece for piece in wire.pieces if ENDLESS.encode() in piece) if len(wire.pieces) > 1 else b" "
         while True:
-            yield wire.pieces[len(wire.pieces) // 2] if len(wire.pieces) > 1 else b" "
+            yield again
             await asyncio.sleep(step.between_s)
     if isinstance(step, Drop):
         whole = wire.pieces[0]

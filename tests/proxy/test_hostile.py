@@ -1,0 +1,128 @@
+"""What a hostile tool sends: what is no HTTP, bodies that break off, and more of everything than there is room for."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from lab.apis import Api
+from lab.proxy import exchange, recording, tap
+from lab.proxy.question import MAX_BODY_BYTES
+from tests.proxy.attempt import MODEL, PATIENCE_S, attempt
+from tests.proxy.attempt import question as ask_for
+from tests.support.model_server import DONE, Slow
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CHAT = Api.OPENAI_CHAT
+
+
+def test_a_body_that_is_announced_too_large_is_not_waited_for(tmp_path: Path) -> None:
+    with attempt(tmp_path) as asking, asking.connect() as connection:
+        head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {asking.tap.key}\r\n"
+        connection.sendall(f"{head}Content-Length: {MAX_BODY_BYTES + 1}\r\n\r\n".encode())
+        answer = connection.recv(1 << 16)
+        assert answer.startswith(b"HTTP/1.1 413 ")
+        assert asking.lines("requests")[0]["left_out"] == "it was not read"
+
+
+def test_a_tool_that_waits_to_be_told_to_go_on_is_told(tmp_path: Path) -> None:
+    body = json.dumps(ask_for(CHAT)).encode()
+    with attempt(tmp_path) as asking, asking.connect() as connection:
+        head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {asking.tap.key}\r\n"
+        connection.sendall(f"{head}Content-Length: {len(body)}\r\nExpect: 100-continue\r\n\r\n".encode())
+        assert connection.recv(1 << 16) == b"HTTP/1.1 100 Continue\r\n\r\n"
+        connection.sendall(body)
+        assert connection.recv(1 << 16).startswith(b"HTTP/1.1 200 ")
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+        b"hello\r\n\r\n",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"POST /v1/chat/completions HTTP/1.1\r\nA: " + b"x" * (1 << 20) + b"\r\n\r\n",
+        b"POST /v1/chat/completions HTTP/1.1\r\n" + b"A: x\r\n" * 100_000 + b"\r\n",
+        b"POST /v1/chat/completions HTTP/1.1\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        b"POST /v1/chat/completions HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
+        b"POST /v1/chat/completions HTTP/1.1\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}",
+        b"POST /" + b"a" * (1 << 20) + b" HTTP/1.1\r\n\r\n",
+        b"GET /v1/models HTTP/1.1\r\nHost: x\r\nA\x00: b\r\n\r\n",
+    ],
+)
+def test_what_is_no_request_is_answered_or_cut_and_harms_nobody(
+    tmp_path: Path, sent: bytes, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with attempt(tmp_path) as asking:
+        answer = asking.send(sent)
+        assert not answer or answer.split()[1] in {b"400", b"401", b"413", b"414", b"431"}
+        assert asking.ask().status_code == 200
+        assert asking.usage().requests == 1
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    "chunks", [b"zz\r\nhello\r\n", b"5\r\nhel", b"ffffffffffffffffffff\r\n{}\r\n0\r\n\r\n", b"-1\r\n"]
+)
+def test_a_body_in_broken_chunks_goes_nowhere(tmp_path: Path, chunks: bytes) -> None:
+    with attempt(tmp_path) as asking, asking.connect() as connection:
+        head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {asking.tap.key}\r\n"
+        connection.sendall(f"{head}Transfer-Encoding: chunked\r\n\r\n".encode() + chunks)
+        connection.settimeout(0.5)
+        try:
+            assert connection.recv(1 << 16).split()[1] == b"400"
+        except TimeoutError:
+            assert chunks == b"5\r\nhel"  # the rest may still come
+        assert asking.server.requests == []
+
+
+def test_a_tool_has_so_many_connections_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tap, "MAX_CONNECTIONS", 3)
+    with attempt(tmp_path) as asking:
+        held = [asking.connect() for _ in range(3)]
+        deadline = time.monotonic() + PATIENCE_S
+        with asking.connect() as beyond:
+            assert beyond.recv(1) == b""
+        for connection in held:
+            connection.close()
+        while time.monotonic() < deadline:
+            try:
+                assert asking.ask().status_code == 200
+                break
+            except OSError:  # its places are not free yet
+                time.sleep(0.05)
+        assert asking.usage().requests == 1
+
+
+def test_bodies_of_one_attempt_are_held_up_to_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exchange, "MAX_HELD_BYTES", 1000)
+    with attempt(tmp_path, always=Slow(DONE, first_s=0.2)) as asking:
+        assert asking.ask(ask_for(CHAT, text="x" * 2000)).status_code == 413
+        assert asking.ask(ask_for(CHAT, text="x" * 700)).status_code == 200
+        assert asking.ask(ask_for(CHAT, text="x" * 700)).status_code == 200  # the first is held no longer
+
+
+def test_an_attempt_has_so_many_requests_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exchange, "MAX_LINES", 2)
+    with attempt(tmp_path) as asking:
+        statuses = [asking.ask().status_code for _ in range(4)]
+        usage = asking.usage()
+    assert statuses == [200, 200, 429, 429]
+    assert (usage.requests, usage.refused, usage.model_failure) == (2, 2, None)
+    assert len(asking.lines("requests")) == 2
+
+
+def test_a_trace_has_so_much_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recording, "MAX_TRACE_BYTES", 1000)
+    with attempt(tmp_path) as asking:
+        assert asking.ask(ask_for(CHAT, text="x" * 900)).status_code == 200
+        assert asking.ask().status_code == 200
+    bodies = [(line["body"], line["left_out"]) for line in asking.lines("requests")]
+    assert bodies[0] == (None, recording.TOO_MUCH)
+    assert bodies[1][0]["model"] == MODEL
+    assert [line["left_out"] for line in asking.lines("latency")] == [None, None]
