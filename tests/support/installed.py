@@ -51,11 +51,11 @@ PINS = {
     "pi": Pin("npm", "@mariozechner/pi-coding-agent", "0.73.1"),
     "mini-swe-agent": Pin("pip", "mini-swe-agent", "2.4.6"),
     "tomo": Pin("go", "github.com/tamnd/tomo/cmd/tomo", "latest"),
-    "claude-code": Pin("npm", "@anthropic-ai/claude-code", "2.1.332"),
+    "claude-code": Pin("npm", "@anthropic-ai/claude-code", "2.1.197"),
     "gemini-cli": Pin("npm", "@google/gemini-cli", "0.61.0"),
     "opencode": Pin("npm", "opencode-ai", "1.18.33"),
     "aider": Pin("pip", "aider-chat", "0.86.2"),
-    "qwen-code": Pin("npm", "@qwen-code/qwen-code", "0.24.4"),
+    "qwen-code": Pin("npm", "@qwen-code/qwen-code", "0.15.10"),
 }
 
 
