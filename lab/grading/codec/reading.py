@@ -138,7 +138,7 @@ class _Reader:
         if tag in CONTAINERS:
             self.spend(count * WEIGHTS.get(tag, 0))
             sizes = self.sizes(count)
-            if sum(sizes) >= LAID_OUT_ITEMS and self.data[self.at : self.at + 1] == b"R":
+            if sum(sizes) >= LAID_OUT_ITEMS and bytes(self.data[self.at : self.at + 1]) == b"R":
                 return self.repeated_in(CONTAINERS[tag], sizes, depth - 1)
             return _hold(CONTAINERS[tag], sizes, self.block(sum(sizes), depth - 1))
         if tag in MAPPINGS:
