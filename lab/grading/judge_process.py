@@ -116,6 +116,11 @@ class JudgeProcess:
         return line
 
     @property
+    def pid(self) -> int:
+        """Of the process that all others of the judge descend from."""
+        return self._held.process.pid
+
+    @property
     def word(self) -> int:
         """Twice the number of calls made, and one more while the candidate is at work on one."""
         (word,) = PROGRESS.unpack_from(self._progress)

@@ -14,21 +14,26 @@ MIB = 1 << 20
 STAT_BLOCK_BYTES = 512
 """The unit of st_blocks, whatever the file system's own blocks are."""
 MAX_SEEN = 2000
+ACTIVE_STATES = (b"R", b"D")
 
 
 @dataclasses.dataclass(frozen=True)
 class Usage:
-    """CPU seconds (of the dead that were waited for, too), resident MiB, and how many processes and threads live."""
+    """CPU seconds (of the dead that were waited for, too), resident MiB, and how many processes and threads live.
+
+    `active` are the processes that run, would run if a core were free, or wait for a disk.
+    """
 
     cpu_s: float = 0.0
     resident_mb: float = 0.0
     processes: int = 0
     threads: int = 0
+    active: int = 0
 
 
 def tree_usage(pid: int) -> Usage:
     """Sum over a process and all its descendants; what has ended meanwhile counts as nothing."""
-    ticks, resident, count, threads = 0, 0, 0, 0
+    ticks, resident, count, threads, active = 0, 0, 0, 0, 0
     waiting = [pid]
     while waiting and count < MAX_SEEN:
         current = waiting.pop()
@@ -43,12 +48,13 @@ def tree_usage(pid: int) -> Usage:
                     waiting += map(int, children.read().split())
         except OSError:
             continue
+        active += fields[0] in ACTIVE_STATES
         # utime, stime, cutime, cstime; num_threads; rss: fields 14 to 17, 20 and 24 of proc(5), counted from 1
         ticks += sum(map(int, fields[11:15]))
         threads += int(fields[17])
         resident += int(fields[21])
         count += 1
-    return Usage(ticks / TICKS_PER_S, resident * PAGE_BYTES / MIB, count, threads)
+    return Usage(ticks / TICKS_PER_S, resident * PAGE_BYTES / MIB, count, threads, active)
 
 
 def folder_bytes(folder: str, enough: int) -> int:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from lab.grading.job import Graded, Job, stopped
 from lab.grading.judge_process import JudgeLost, JudgeProcess, Line
+from lab.grading.patience import Patience
 from lab.grading.slots import claim_core
 from lab.grading.verdicts import JUDGE_FAILED, NOT_STARTED, WALL, Outcome, outcome_of, verdict_of
 from lab.grading.work import Work
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
 
 JUDGE_CPU_S = 120.0
 """What a judge may use beside its candidate's limit: the largest hidden test needs a tenth of it."""
-JUDGE_WALL_S = 600.0
+WALL_PER_CPU = 3
+"""A judge may take this many seconds for each of its own CPU, as a candidate may."""
 ENDED_WALL_S = 5.0
 """How long a judge may take to see that the candidate was ended. A daemon that left it may hold the pipe open."""
 
@@ -40,14 +42,14 @@ class Worker:
         self._sample = 0
         self._expected_outcomes = 0
         self._override: tuple[str, str] | None = None
-        self._last_word_at = 0.0
+        self._ended_at = 0.0
+        self._patience = Patience(0.0)
         self._core: tuple[int, int] | None = None
 
     def begin(self, job: Job) -> None:
         """Start a job; the worker is idle again when `job` is None."""
         self.job, self._outcomes, self._sample = job, [], 0
         self._expected_outcomes, self._override = 0, None
-        self._last_word_at = time.monotonic()
         self._core = claim_core()
         # before the judge is told, so that the candidate's start overlaps with the parsing of the test
         self._candidate = self._pool.take_candidate()
@@ -81,6 +83,7 @@ class Worker:
         task = job.exam.task
         limits = task.limits
         self._candidate, self._override = candidate, None
+        self._patience = Patience(WALL_PER_CPU * JUDGE_CPU_S + self._limits().wall_s)
         self._expected_outcomes = len(self._outcomes) + len(works)
         if self._line is None:
             raise JudgeLost("the judge ended early")
@@ -114,7 +117,7 @@ class Worker:
                 self._end_line()
                 return
             for message in messages:
-                self._last_word_at = time.monotonic()
+                self._ended_at = time.monotonic()
                 self._take(message)
 
     def _take(self, message: dict[str, Any]) -> None:
@@ -203,13 +206,14 @@ class Worker:
             excess = candidate.excess(self._limits())
             if excess is not None:
                 self._override = excess
-                self._last_word_at = time.monotonic()
+                self._ended_at = time.monotonic()
                 candidate.end()
-            elif word % 2 == 1:
-                self._last_word_at = time.monotonic()
-        patience_s = JUDGE_WALL_S if self._override is None else ENDED_WALL_S
-        if time.monotonic() - self._last_word_at > patience_s:
-            self._judge_lost(JudgeLost(f"the judge took more than {patience_s:g} s"))
+        if self._override is None:
+            why = self._patience.look(self.judge.pid, its_turn=word % 2 == 0 or candidate is None)
+            if why is not None:
+                self._judge_lost(JudgeLost(why))
+        elif time.monotonic() - self._ended_at > ENDED_WALL_S:
+            self._judge_lost(JudgeLost(f"the judge took more than {ENDED_WALL_S:g} s"))
 
     def _limits(self) -> Any:
         limits = self._current().exam.task.limits

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from lab.grading import judge, worker
+from lab.grading import judge, patience, worker
 from lab.grading.job import Job
 from lab.grading.judge import CandidateFailed, Proxy, run_test
 from lab.grading.pool import Pool
@@ -367,6 +367,9 @@ HOSTILE: dict[str, str] = {
         while True: up("progress")[:8] = b"\\x01" + bytes(7); time.sleep(0.01)
         """,
     "sleeps": "time.sleep(600)",
+    "stops itself": "os.kill(os.getpid(), signal.SIGSTOP)",
+    "sleeps, and works a little between": "while True: time.sleep(0.1); sum(range(1000))",
+    "sleeps between calls": "while True: f(0); time.sleep(0.3)",
     "sleeps after an answer": "f(0); time.sleep(600)",
     "computes for ever": "while True: pass",
     "prints for ever": "while True: print('x' * 10_000, file=sys.stderr); print('y' * 10_000)",
@@ -404,7 +407,7 @@ ONLY_IN_BWRAP = {
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Minutes are seconds: the waits are the supervisor's own, and would be waited for in full."""
-    monkeypatch.setattr(worker, "JUDGE_WALL_S", 1.0)
+    monkeypatch.setattr(patience, "JUDGE_IDLE_S", 1.0)
     monkeypatch.setattr(worker, "JUDGE_CPU_S", 0.0)
     monkeypatch.setattr(worker, "ENDED_WALL_S", 0.5)
 
@@ -478,3 +481,35 @@ for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
     with pool_of(ground, level) as pool:
         verdict = graded(pool, job(of=exam(test + TEST)))
     assert verdict.passed, verdict
+
+
+# ---- how long a judge is waited for
+
+IDLES = {
+    "stops itself": "import os, signal\nf(0)\nos.kill(os.getpid(), signal.SIGSTOP)\n",
+    "sleeps": "import time\nf(0)\ntime.sleep(600)\n",
+    "sleeps a little at a time": "import time\nwhile True:\n    f(0)\n    time.sleep(0.3)\n",
+}
+
+
+@AT_EACH_LEVEL
+@pytest.mark.parametrize("name", IDLES)
+def test_a_judge_that_does_nothing_is_not_waited_for(
+    ground: Ground, level: Isolation, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(patience, "JUDGE_IDLE_S", 1.0)
+    with pool_of(ground, level) as pool:
+        verdict = graded(pool, job(of=exam(IDLES[name])))
+        assert (verdict.status, verdict.reason) == (Status.INFRA, "the judge did nothing for 1 s"), verdict
+        assert graded(pool, job()).passed
+
+
+@AT_EACH_LEVEL
+def test_a_judge_that_computes_is_not_idle_nor_one_that_waits_for_the_candidate(
+    ground: Ground, level: Isolation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(patience, "JUDGE_IDLE_S", 0.5)
+    computes = "import time\nend = time.process_time() + 1.5\nwhile time.process_time() < end: pass\n"
+    slow = "import time\ndef f(x):\n    time.sleep(0.5)\n    return x\n"
+    with pool_of(ground, level) as pool:
+        assert graded(pool, job(slow, of=exam(computes + TEST))).passed
