@@ -91,7 +91,8 @@ def test_the_limits_are_those_of_the_code() -> None:
         f"| {work.MAX_SOLUTION_BYTES >> 20} MiB, UTF-8;",
         f"{work.MAX_HELPER_BYTES >> 20} MiB and {work.MAX_HELPERS} files |",
         f"| {verdicts.MAX_REASON_CHARS} characters,",
-        f"| {worker.JUDGE_CPU_S:g} s of CPU beside the task's limit, {judge.MEMORY_BYTES >> 30} GiB",
+        f"| {worker.JUDGE_CPU_S:g} s of CPU for the test's own data,",
+        f"as the candidate may use; {judge.MEMORY_BYTES >> 30} GiB of address space |",
     ):
         assert cells in text
 

@@ -13,6 +13,7 @@ import marshal
 import os
 import resource
 import sys
+import time
 from mmap import mmap
 from struct import Struct
 
@@ -107,10 +108,10 @@ def serve(control_descriptor: int, progress_descriptor: int, site_packages: str,
             _serve_task(Control(descriptors[0]), progress, task | {"site_packages": site_packages}, broken)
             os._exit(0)
         os.close(descriptors[0])
-        os.waitpid(child, 0)
+        _, status = os.waitpid(child, 0)
         if alone:
             _sweep()
-        control.send({"kind": "task-done"})
+        control.send({"kind": "task-done", "status": status})
 
 
 def _prepare_numpy(site_packages: str, *, warm: bool) -> str | None:
@@ -224,7 +225,7 @@ def _judge(
         if code is None or isinstance(code, str):
             outcome: dict[str, Any] = {"status": "judge", "reason": code}
         else:
-            proxy = Proxy(descriptors, progress, order["value_bytes"], order["core"], first=index == 0)
+            proxy = Proxy(descriptors, progress, order["value_bytes"], order["cpu_s"], order["core"], first=index == 0)
             run = run_all_cases if order["all_cases"] else run_test
             outcome = run(code, order["entry_point"], proxy, order["cases"]) | proxy.seen()
             if outcome["status"] in FAILED and _has_numpy(order["site_packages"]) and (why := _broken_numpy()):
@@ -237,6 +238,13 @@ def _limit(cpu_s: float) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (int(cpu_s), int(cpu_s) + 1))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+
+
+def _limit_cpu_from_here(cpu_s: float) -> None:
+    """Lower the limit to what was used until now and `cpu_s` more."""
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    soft = int(time.process_time() + cpu_s) + 1
+    resource.setrlimit(resource.RLIMIT_CPU, (soft if hard == resource.RLIM_INFINITY else min(soft, hard), hard))
 
 
 def _is_plain(value: Any) -> bool:
@@ -252,12 +260,15 @@ def _is_plain(value: Any) -> bool:
 class Proxy:
     """The function under test, as the hidden test sees it."""
 
-    def __init__(self, descriptors: list[int], progress: mmap, cap: int, core: int | None, *, first: bool) -> None:
+    def __init__(
+        self, descriptors: list[int], progress: mmap, cap: int, cpu_s: float, core: int | None, *, first: bool
+    ) -> None:
         self.write, self.read = descriptors
         self.core = core
         self.first = first
         self.progress = progress
         self.cap = cap
+        self.cpu_s = cpu_s
         self.calls = 0
         self.loaded = False
         self.answered = False
@@ -304,6 +315,9 @@ class Proxy:
             kind, body = wire.CALL, marshal.dumps((arguments, keywords))
         else:
             kind, body = wire.CALL_CODED, codec.encode((arguments, keywords), sys.maxsize)
+        if self.calls == 0:
+            # what is computed from now on is computed on values that the candidate chose
+            _limit_cpu_from_here(self.cpu_s)
         self.calls += 1
         self._mark(busy=True)
         try:

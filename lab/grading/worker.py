@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import signal
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -21,10 +22,13 @@ if TYPE_CHECKING:
     from lab.grading.pool import Pool
     from lab.grading.supervise import Candidate
 
-JUDGE_CPU_S = 120.0
-"""What a judge may use beside its candidate's limit: the largest hidden test needs a tenth of it."""
+JUDGE_CPU_S = 30.0
+"""What a judge may use before the first call, for the test's own data: the largest of EvalPlus needs 0.2 s. From then
+on it may use what the candidate may, at least 10 s, where no reference of EvalPlus has it use a sixth of that."""
 WALL_PER_CPU = 3
 """A judge may take this many seconds for each of its own CPU, as a candidate may."""
+SIGNAL_MASK = 0x7F
+"""Where a status says which signal ended a process: wait(2)."""
 ENDED_WALL_S = 5.0
 """How long a judge may take to see that the candidate was ended. A daemon that left it may hold the pipe open."""
 
@@ -91,7 +95,13 @@ class Worker:
         core = None if self._core is None else self._core[0]
         candidate.go(works, task.entry_point, limits, [str(self._pool.venv.site_packages)], core)
         last = job.together or self._sample == len(job.works) - 1
-        message = {"count": len(works), "judge_cpu_s": JUDGE_CPU_S + limits.cpu_s, "last": last, "core": core}
+        message = {
+            "count": len(works),
+            "cpu_s": limits.cpu_s,
+            "judge_cpu_s": JUDGE_CPU_S + limits.cpu_s,
+            "last": last,
+            "core": core,
+        }
         self._line.send(message, candidate.to_candidate, candidate.from_candidate)
         # the judge has them now; its end of the pipes must be the only one
         candidate.close_pipes()
@@ -105,9 +115,9 @@ class Worker:
         if messages is None:
             raise JudgeLost("the judge ended")
         for message in messages:
-            if self.job is None or message != {"kind": "task-done"}:
+            if self.job is None or message.get("kind") != "task-done":
                 raise JudgeLost("the judge spoke out of turn")
-            self._task_done()
+            self._task_done(ended_early(message.get("status")))
 
     def _take_all(self, line: Line) -> None:
         """Take in what the process said that runs the task's test; nothing where the line was closed meanwhile."""
@@ -144,16 +154,16 @@ class Worker:
         return outcome_of(message, candidate.measured(seen), self._override, ending)
 
     def _sample_done(self, message: dict[str, Any]) -> None:
-        self._fill(f"the judge ended early (status {message.get('status')})")
+        self._fill(ended_early(message.get("status")))
         self._sample += 1
         self._start_sample(self._pool.take_candidate())
 
-    def _task_done(self) -> None:
+    def _task_done(self, why: str) -> None:
         if self._line is not None:
             self._take_all(self._line)
         if self._expected_outcomes != len(self._current().works):
-            raise JudgeLost("the judge ended early")
-        self._fill("the judge ended early")
+            raise JudgeLost(why)
+        self._fill(why)
         self._end_line()
         job, outcomes = self._current(), self._outcomes
         self._leave()
@@ -242,6 +252,13 @@ class Worker:
         self._end_line()
         self._free_core()
         self.judge.end()
+
+
+def ended_early(status: str | int | None) -> str:
+    """What to say of a judge's process that had not said all, from the status that its parent waited for."""
+    if isinstance(status, int) and status & SIGNAL_MASK == signal.SIGXCPU:
+        return "the judge ran out of CPU time"
+    return f"the judge ended early (status {status})"
 
 
 def settle(pool: Pool, job: Job, outcomes: list[Outcome]) -> None:

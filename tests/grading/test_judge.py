@@ -6,6 +6,7 @@ import dataclasses
 import os
 import shutil
 import textwrap
+import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from lab.grading.work import Work
 from lab.tasks import Limits
 from lab.verdict import Status
 from tests.attacks.watch import END_LIMIT_S, adopt_orphans, born_since, descendants, none_after
-from tests.grading.exams import ANSWER_LIMIT_S, IDENTITY, LEVELS, TEST, exam, graded, job, pool_of
+from tests.grading.exams import ANSWER_LIMIT_S, IDENTITY, LEVELS, LIMITS, TEST, exam, graded, job, pool_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -513,3 +514,45 @@ def test_a_judge_that_computes_is_not_idle_nor_one_that_waits_for_the_candidate(
     slow = "import time\ndef f(x):\n    time.sleep(0.5)\n    return x\n"
     with pool_of(ground, level) as pool:
         assert graded(pool, job(slow, of=exam(computes + TEST))).passed
+
+
+# ---- values that make judging slow
+
+OF_ONE_HASH = "[n * (2**61 - 1) for n in range({})]"
+UNBUILT = """
+import sys
+def f(x):
+    codec = sys._getframe(1).f_globals["codec"]
+    listed = codec.encode(@LIST@, 1 << 20)
+    codec.encode = lambda *_: b"*e" + listed[2:]  # from the next call on
+    return x
+""".replace("@LIST@", OF_ONE_HASH.format(60_000))
+HELD: dict[str, tuple[str, str, str]] = {
+    "a set of one hash, by the codec": (TEST, IDENTITY, UNBUILT),
+    "a list of one hash, by the test": (
+        "assert set(f(0)) == {1}\n",
+        "def f(x):\n    return [1]\n",
+        f"def f(x):\n    return {OF_ONE_HASH.format(60_000)}\n",
+    ),
+    "a little in every case": (
+        "for value in range(1000):\n    assert len(set(f(value))) == 6000\n",
+        "def f(x):\n    return list(range(6000))\n",
+        f"def f(x):\n    return {OF_ONE_HASH.format(6000)}\n",
+    ),
+}
+
+
+@AT_EACH_LEVEL
+@pytest.mark.parametrize("name", HELD)
+def test_values_that_hold_the_judge_are_soon_the_candidates_error(ground: Ground, level: Isolation, name: str) -> None:
+    test, reference, source = HELD[name]
+    limits = dataclasses.replace(LIMITS, cpu_s=1)
+    held = exam(test, cases=0, limits=limits, reference=reference)
+    with pool_of(ground, level) as pool:
+        started = time.monotonic()
+        slow, right = pool.submit(job(source, reference, of=held)).result(ANSWER_LIMIT_S)
+        took_s = time.monotonic() - started
+    assert slow.verdict.status is Status.ERROR, slow
+    assert slow.verdict.reason == "its values made grading fail: the judge ran out of CPU time"
+    assert right.verdict.passed, right
+    assert took_s < 30
