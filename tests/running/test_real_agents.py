@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import threading
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -21,13 +21,11 @@ from lab.running.holder import Network
 from lab.selection import Filters, select
 from lab.tools.presence import find
 from lab.tools.registry import get_adapter
+from tests.running.agents import PYTHON
 from tests.support.installed import installed
 from tests.support.laboratory import PROJECT
 from tests.support.model_server import serve, solver
 from tests.support.once import made_once
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 STARTER = PROJECT / "evals" / "starter"
 TASK = "startercomplete-0"
@@ -55,7 +53,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Root:
 
 def check(root: Root, solution: Path) -> str:
     """The status that lab gives a solution, by the real grader."""
-    line = [sys.executable, "-m", "lab", "--root", root.folder, "check", TASK, solution, "--json"]
+    line = [sys.executable, "-m", "lab", "--root", str(root.folder), "check", TASK, str(solution), "--json"]
     done = subprocess.run(line, cwd=PROJECT, capture_output=True, text=True, check=False)
     assert done.returncode in {0, 1}, done.stderr
     return str(json.loads(done.stdout)["status"])
@@ -64,6 +62,23 @@ def check(root: Root, solution: Path) -> str:
 @pytest.mark.parametrize("tool", TOOLS)
 def test_it_solves_a_task(root: Root, tmp_path: Path, tool: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", f"{installed(tool)}:{os.environ['PATH']}")
+    solve(root, tool, tmp_path / "attempt-1")
+
+
+@pytest.mark.sandbox
+def test_a_stand_in_for_tomo_solves_a_task(root: Root, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the Go module cannot be had: a program that takes tomo's arguments and settings word for word."""
+    program = tmp_path / "bin/tomo"
+    program.parent.mkdir()
+    source = Path(__file__).with_name("tomo_stand_in.py").read_text()
+    program.write_text(f"#!{PYTHON} -IS\n{source}")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    solve(root, "tomo", tmp_path / "attempt-1")
+
+
+def solve(root: Root, tool: str, folder: Path) -> None:
+    """Have the tool that PATH has solve a task in the sandbox, and look at all that is recorded of it."""
     suite = root.suite("starter")
     (task,) = select(suite, Filters(tasks=(TASK,)))
     adapter = get_adapter(root, tool)
@@ -88,12 +103,12 @@ def test_it_solves_a_task(root: Root, tmp_path: Path, tool: str, monkeypatch: py
             suite=suite,
         )
         (planned,) = agent.plan([task])
-        tried = agent.attempt(planned, tmp_path / "attempt-1", threading.Event())
-    trace = tmp_path / "attempt-1/trace"
+        tried = agent.attempt(planned, folder, threading.Event())
+    trace = folder / "trace"
     said = (trace / "stdout").read_text()[-2000:] + (trace / "stderr").read_text()[-2000:]
     assert tried.stop == "done", said
-    assert (tmp_path / "attempt-1/work/solution.py").read_text() != suite.task(TASK).stub.read_text(), said
-    assert check(root, tmp_path / "attempt-1/work/solution.py") == "pass"
+    assert (folder / "work/solution.py").read_text() != suite.task(TASK).stub.read_text(), said
+    assert check(root, folder / "work/solution.py") == "pass"
     assert tried.usage is not None
     assert tried.usage.requests == len(server.asked()) > 0
     assert tried.usage.model_failure is None
