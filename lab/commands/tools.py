@@ -97,19 +97,30 @@ def _print(rows: list[Row], root: Root) -> None:
     for column in ("tool", "API", "version", "runs here", "what it does"):
         table.add_column(column, overflow="fold")
     for row in rows:
-        runs = "yes" if row.runs_here else f"no: {row.why_not}"
-        table.add_row(*map(markup, (row.name, _api(row), row.version or "", runs, row.summary)))
+        table.add_row(*map(markup, (row.name, _api(row), row.version or "", _runs(row), row.summary)))
     out().print(table)
-    missing = [row for row in rows if row.executable is None and row.install]
-    if missing:
-        out().print("To install what is missing:")
-    for row in missing:
-        out().print(markup(f"  {row.name}: {row.install}"), soft_wrap=True)
-    out().print(markup(f"Your own: an adapter in {root.tools}, or any program: lab run NAME --command 'program ...'"))
+    missing = [f"{row.name}: {row.install}" for row in rows if row.executable is None and row.install]
+    unread = [f"{row.name}: {row.why_not}" for row in rows if row.kind == "adapter" and row.source is None]
+    for title, lines in (("To install what is missing:", missing), ("Adapters that cannot be read:", unread)):
+        if lines:
+            out().print(title)
+        for line in lines:
+            out().print(markup(f"  {line}"), soft_wrap=True)
+    out().print(
+        markup(f"Your own: an adapter in {root.tools}, or any program: lab run NAME --command 'program ...'"),
+        soft_wrap=True,
+    )
 
 
 def _api(row: Row) -> str:
     if row.kind == "built-in":
         return row.kind
     # of an adapter that cannot be read it is not known
-    return row.api or ("none" if row.adapter_sha256 else "")
+    return row.api or ("none" if row.source else "")
+
+
+def _runs(row: Row) -> str:
+    if row.runs_here:
+        return "yes"
+    # what is wrong with a file is long, and to be copied: it comes below the table
+    return f"no: {row.why_not if row.source else 'its adapter cannot be read'}"

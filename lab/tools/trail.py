@@ -5,7 +5,6 @@ What cannot be followed is said, for a sandbox that shows too little fails in wa
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import shutil
@@ -14,7 +13,7 @@ from pathlib import Path
 from lab.grading.sandbox import SYSTEM_FOLDERS
 
 HEAD_BYTES = 4096
-MAX_WRAPPER_BYTES = 1 << 20
+MAX_SCRIPT_BYTES = 1 << 20
 MAX_STEPS = 4
 """A program, its interpreter, and the interpreter of that: more is a circle."""
 MIN_PREFIX_PARTS = 2
@@ -22,7 +21,7 @@ NODES = {"node", "bun", "deno"}
 SHELLS = {"sh", "bash", "dash", "ash", "zsh", "ksh"}
 # how pip and uv write the line of an interpreter whose path is too long for the kernel, or holds a space
 LONG_LINE = re.compile(r"#!/bin/sh\n'''exec' (?:\"(?P<quoted>[^\"\n]+)\"|(?P<plain>\S+)) \"\$0\" \"\$@\"\n")
-HANDS_OVER = re.compile(rb"^\s*(?:\S+=\S*\s+)*exec\s+[^<>&\d\s]", re.MULTILINE)
+HANDS_OVER = re.compile(r"^\s*(?:\S+=\S*\s+)*exec\s+(?P<word>[^<>&\d\s]\S*)", re.MULTILINE)
 BASE_PYTHON = re.compile(r"^home\s*=\s*(.+?)\s*$", re.MULTILINE)
 DATA_OF_USERS = {".local"}
 """Folders of a home that have a bin/ and hold much beside programs."""
@@ -48,7 +47,7 @@ def paths_of(program: Path, search: str, *, steps: int = 0) -> tuple[Path, ...]:
     if not found:
         found[_folder(real, interpreter)] = None
     if interpreter is not None:
-        if interpreter.name in SHELLS and HANDS_OVER.search(_wrapper(real)):
+        if interpreter.name in SHELLS and _hands_over(real, search):
             raise Lost(f"{real} is a shell script that hands over to another program")
         found |= dict.fromkeys(paths_of(interpreter, search, steps=steps + 1))
         if not any(interpreter.is_relative_to(folder) for folder in found):
@@ -140,10 +139,15 @@ def _head(real: Path) -> bytes:
         raise Lost(f"{real} cannot be read: {error.strerror}") from error
 
 
-def _wrapper(real: Path) -> bytes:
-    with contextlib.suppress(OSError), real.open("rb") as file:
-        return file.read(MAX_WRAPPER_BYTES)
-    return b""
+def _hands_over(script: Path, search: str) -> bool:
+    """Whether a shell script becomes another program, as a version manager's shim does, that is not the system's."""
+    with script.open("rb") as file:
+        text = os.fsdecode(file.read(MAX_SCRIPT_BYTES))
+    for match in HANDS_OVER.finditer(text):
+        found = shutil.which(match["word"].strip("\"';"), path=search)
+        if found is None or not _is_system(Path(found).resolve()):
+            return True
+    return False
 
 
 def _is_system(path: Path) -> bool:

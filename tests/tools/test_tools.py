@@ -89,7 +89,7 @@ def test_the_table_says_what_is_missing_and_how_to_get_it(tmp_path: Path, capsys
 def test_an_adapter_that_cannot_be_read_is_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = own(tmp_path, OWN.replace("summary", "sumary"))
     said = listed(tmp_path, capsys)
-    assert f"{file}:2: there is no key 'sumary' in an adapter. Did you mean summary?" in said
+    assert f"  mine: {file}:2: there is no key 'sumary' in an adapter. Did you mean summary?" in said
     assert "openai-responses" in said
     row = rows(tmp_path, capsys)["mine"]
     assert (row["runs_here"], row["adapter_sha256"]) == (False, None)

@@ -123,7 +123,7 @@ def test_this_pythons_own_venv() -> None:
 
 
 SHIM = '#!/usr/bin/env bash\nset -e\nprogram="${0##*/}"\nexec "/home/u/.pyenv/libexec/pyenv" exec "$program" "$@"\n'
-HANDING_OVER = [SHIM, "#!/bin/sh\nexec /opt/agent/run\n", "#!/bin/bash\n\n  A=1 B=2 exec env agent\n"]
+HANDING_OVER = [SHIM, "#!/bin/sh\nexec /opt/agent/run\n", "#!/bin/bash\n\n  A=1 B=2 exec agent\n"]
 
 
 @pytest.mark.parametrize("text", HANDING_OVER)
@@ -132,10 +132,21 @@ def test_a_script_that_hands_over_cannot_be_followed(home: Path, text: str) -> N
         paths_of(program(home / ".pyenv/shims/mini", text), os.defpath)
 
 
-@pytest.mark.parametrize("text", ["curl {}\n", "exec 2>&1\ncurl\n", "exec >log\n", "# exec x\n", "echo exec x\n"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "curl {}\n",
+        "exec 2>&1\ncurl\n",
+        "exec >log\n",
+        "# exec x\n",
+        "echo exec x\n",
+        "exec sh -c x\n",
+        "exec '/bin/sh'",
+    ],
+)
 def test_a_script_of_the_users_own_is_itself(home: Path, text: str) -> None:
     script = program(home / "agent", "#!/bin/sh\n" + text)
-    assert paths_of(script, "") == (script,)
+    assert paths_of(script, os.defpath) == (script,)
 
 
 def test_what_cannot_be_followed_is_said(home: Path) -> None:
