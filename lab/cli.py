@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import sys
 from pathlib import Path  # noqa: TC003 - typer reads the annotations
@@ -10,13 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import lab
-from lab import options
+from lab import options, run_options
 from lab.console import print_line
 from lab.environment import read_environment
 from lab.error_handler import guard
 from lab.errors import LabError
 from lab.grading.isolation import Requested
 from lab.layout import find_root
+from lab.running.holder import Network
+from lab.running.sampling import Sampling  # noqa: TC001 - typer reads the annotations
+from lab.selection import Filters  # noqa: TC001 - typer reads the annotations
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -127,17 +131,12 @@ def gen(
 
 
 @app.command()
+@options.with_options(filters=options.filters)
 def scenarios(
     context: typer.Context,
     *,
     suite: options.Suite = None,
-    task: options.Tasks = None,
-    sample_size: options.SampleSize = None,
-    langs: options.Langs = None,
-    filter_category: options.Categories = None,
-    filter_tags: options.Tags = None,
-    random: options.RandomN = None,
-    seed: options.Seed = 0,
+    filters: Filters,
     as_json: options.Json = False,
     root: options.Root = None,
 ) -> int:
@@ -151,16 +150,7 @@ def scenarios(
     from lab.commands.scenarios import ScenariosOptions
     from lab.commands.scenarios import scenarios as command
 
-    chosen = options.filters(
-        tasks=task,
-        sample_size=sample_size,
-        langs=langs,
-        categories=filter_category,
-        tags=filter_tags,
-        random_n=random,
-        seed=seed,
-    )
-    return _do(context, command, root, ScenariosOptions(suite, chosen, as_json))
+    return _do(context, command, root, ScenariosOptions(suite, filters, as_json))
 
 
 @app.command()
@@ -215,6 +205,7 @@ def check(
 
 
 @app.command()
+@options.with_options(filters=options.filters)
 def grade(
     context: typer.Context,
     samples: Annotated[
@@ -232,13 +223,7 @@ def grade(
     ] = False,
     grade_timeout: options.GradeTimeout = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Grade again what has a result already.")] = False,
-    task: options.Tasks = None,
-    sample_size: options.SampleSize = None,
-    langs: options.Langs = None,
-    filter_category: options.Categories = None,
-    filter_tags: options.Tags = None,
-    random: options.RandomN = None,
-    seed: options.Seed = 0,
+    filters: Filters,
     isolation: options.Isolation = Requested.AUTO,
     jobs: options.Jobs = None,
     as_json: options.Json = False,
@@ -261,15 +246,7 @@ def grade(
         samples=samples,
         suite=suite,
         out=out,
-        filters=options.filters(
-            tasks=task,
-            sample_size=sample_size,
-            langs=langs,
-            categories=filter_category,
-            tags=filter_tags,
-            random_n=random,
-            seed=seed,
-        ),
+        filters=filters,
         ks=options.ks(k),
         grade_timeout_s=grade_timeout,
         jobs=jobs,
@@ -282,6 +259,7 @@ def grade(
 
 
 @app.command()
+@options.with_options(filters=options.filters, sampling=run_options.sampling)
 def run(
     context: typer.Context,
     tool: Annotated[
@@ -290,19 +268,20 @@ def run(
     tasks: Annotated[list[str] | None, typer.Argument(metavar="TASK", help="Only these; as with -t.")] = None,
     *,
     suite: options.Suite = None,
+    model: run_options.Model = None,
     samples: options.File = None,
     command_line: options.Command = None,
     timeout: options.Timeout = 600.0,
     grade_timeout: options.GradeTimeout = None,
+    attempts: run_options.Attempts = 1,
+    budget: run_options.Budget = None,
+    retry: run_options.Retries = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Do again what has a result already.")] = False,
-    task: options.Tasks = None,
-    sample_size: options.SampleSize = None,
-    langs: options.Langs = None,
-    filter_category: options.Categories = None,
-    filter_tags: options.Tags = None,
-    random: options.RandomN = None,
-    seed: options.Seed = 0,
+    filters: Filters,
+    sampling: Sampling | None,
+    local: run_options.Local = False,
     isolation: options.Isolation = Requested.AUTO,
+    network: run_options.Net = Network.MODEL,
     jobs: options.Jobs = None,
     as_json: options.Json = False,
     root: options.Root = None,
@@ -310,35 +289,40 @@ def run(
     """Run a tool over tasks. The same command again goes on where it stopped.
 
     ```
-    lab run reference --suite evalplus
+    lab run tomo --suite evalplus --model qwen3-coder
     lab run reference humanevalplus-0 Mbpp/2 --suite evalplus
+    lab run model --suite evalplus --num-samples 10 --temperature 0.8
+    lab run codex --suite evalplus -n 20 --attempts 2 --budget 5
     lab run replay --samples samples.jsonl --suite evalplus
     lab run my-agent --command 'my-agent --prompt-file {prompt_file}' --suite evalplus -n 20
     ```
+
+    The model is asked at LAB_BASE_URL (LAB_ANTHROPIC_BASE_URL, LAB_GEMINI_BASE_URL), with the key LAB_API_KEY.
     """
     from lab.commands.run import RunOptions
     from lab.commands.run import run as command
+    from lab.running.toolbox import Wanted
 
-    named = [*(tasks or ()), *(task or ())]
     record = RunOptions(
         suite=suite,
-        tool=tool,
-        filters=options.filters(
-            tasks=named,
-            sample_size=sample_size,
-            langs=langs,
-            categories=filter_category,
-            tags=filter_tags,
-            random_n=random,
-            seed=seed,
+        wanted=Wanted(
+            name=tool,
+            samples=samples,
+            command=command_line,
+            model=model,
+            timeout_s=timeout,
+            isolation=isolation,
+            network=network,
+            sampling=sampling,
+            local=local,
         ),
-        samples=samples,
-        command=command_line,
-        timeout_s=timeout,
+        filters=dataclasses.replace(filters, tasks=(*(tasks or ()), *filters.tasks)),
         grade_timeout_s=grade_timeout,
+        attempts=attempts,
+        budget=budget,
+        retry=tuple(retry or ()),
         jobs=jobs,
         fresh=fresh,
-        isolation=isolation,
         as_json=as_json,
     )
     return _do(context, command, root, record)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import math
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
@@ -13,6 +15,9 @@ from lab.errors import LabError
 from lab.grading.isolation import Requested
 from lab.selection import Filters
 from lab.suites import SUITES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 MAX_SECONDS = 7 * 86_400
 MAX_K_DIGITS = 9
@@ -125,24 +130,59 @@ def ks(text: str) -> tuple[int, ...]:
 
 def filters(
     *,
-    tasks: list[str] | None,
-    sample_size: int | None,
-    langs: str | None,
-    categories: list[str] | None,
-    tags: list[str] | None,
-    random_n: int | None,
-    seed: int,
+    task: Tasks = None,
+    sample_size: SampleSize = None,
+    langs: Langs = None,
+    filter_category: Categories = None,
+    filter_tags: Tags = None,
+    random: RandomN = None,
+    seed: Seed = 0,
 ) -> Filters:
     """The shared filters as one record."""
     return Filters(
-        tasks=tuple(tasks or ()),
+        tasks=tuple(task or ()),
         langs=split(langs),
-        categories=tuple(categories or ()),
-        tags=tuple(tags or ()),
-        random_n=random_n,
+        categories=tuple(filter_category or ()),
+        tags=tuple(filter_tags or ()),
+        random_n=random,
         seed=seed,
         sample_size=sample_size,
     )
+
+
+def with_options(**makers: Callable[..., object]) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    """A command that takes options of several commands as records: for each parameter, what makes it of options.
+
+    In the command line stand the maker's own parameters instead, with their types and defaults.
+    """
+
+    def change(command: Callable[..., int]) -> Callable[..., int]:
+        parameters: list[inspect.Parameter] = []
+        for parameter in _parameters(command):
+            maker = makers.get(parameter.name)
+            parameters += [parameter] if maker is None else _parameters(maker)
+
+        @functools.wraps(command)
+        def changed(**given: Any) -> int:
+            records = {}
+            for name, maker in makers.items():
+                records[name] = maker(**{one.name: given.pop(one.name) for one in _parameters(maker)})
+            return command(**given, **records)
+
+        changed.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        changed.__annotations__ = {one.name: one.annotation for one in parameters}
+        return changed
+
+    return change
+
+
+def _parameters(function: Callable[..., object]) -> list[inspect.Parameter]:
+    """The parameters of a function, all given by name, with their types resolved."""
+    hints = get_type_hints(function, include_extras=True)
+    return [
+        one.replace(annotation=hints[one.name], kind=inspect.Parameter.KEYWORD_ONLY)
+        for one in inspect.signature(function).parameters.values()
+    ]
 
 
 def required(suite: str | None) -> str:

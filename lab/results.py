@@ -11,6 +11,7 @@ import msgspec
 
 from lab.files import NotRegularFile, read_regular, write_atomic
 from lab.layout import NAME
+from lab.proxy.summary import Tokens, Usage  # noqa: TC001 - msgspec reads the annotations
 from lab.verdict import Verdict  # noqa: TC001 - msgspec reads the annotations
 
 if TYPE_CHECKING:
@@ -35,9 +36,19 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     """Of the tool's process, negative for a signal; None where there was no process or it was killed."""
     wall_s: float = 0.0
     peak_mb: float | None = None
-    usage: dict[str, Any] = {}
+    usage: Usage | None = None
+    """What it asked of its model; None where lab does not see the tool's requests."""
     notes: tuple[str, ...] = ()
-    """What of the work could not be kept as it was left, and why."""
+    """What of the work could not be kept as it was left, and why; what lab stopped the tool for."""
+
+
+class Repeat(msgspec.Struct, frozen=True, kw_only=True):
+    """A try that its model failed, done again off the books: it counts in no figure, but it was paid for."""
+
+    attempt: int
+    """1-based: the attempt that was repeated."""
+    wall_s: float = 0.0
+    usage: Usage | None = None
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,15 +77,23 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     verdict: Verdict | None = None
     """Of the last attempt that was graded; None in a run that was interrupted."""
     attempts: tuple[Attempt, ...] = ()
+    repeats: tuple[Repeat, ...] = ()
     first_try: bool = False
+    """Whether the first attempt passed."""
     stop: Stop = "done"
+    """Of the last attempt; `budget` where a failed one was not followed by another for want of money."""
+    api: str | None = None
+    adapter_sha256: str | None = None
     requests: int | None = None
-    tokens: dict[str, int | None] | None = None
+    """This, the tokens, the cost and the wall time are sums over the attempts, without the repeats."""
+    tokens: Tokens | None = None
     cost_usd: float | None = None
     ttfb_ms: float | None = None
+    """The median of the attempts' medians."""
     wall_s: float = 0.0
     """Of the tool, not of the grading."""
     peak_mb: float | None = None
+    """The most resident memory of the tool's process tree in any attempt."""
     isolation: str = "none"
     """Of the tool's process; that of the grading stands in the verdict."""
     network: str = "host"

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from lab.layout import Root
+from lab.proxy.summary import Tokens
 from lab.results import (
     SCHEMA,
     Attempt,
@@ -32,7 +33,7 @@ RESULT = Result(
     identity="same",
     verdict=VERDICT,
     attempts=(Attempt(verdict=VERDICT, exit_code=-9, notes=("n",)),),
-    tokens={"prompt": 1, "completion": None},
+    tokens=Tokens(prompt=1),
 )
 
 

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import statistics
+from typing import TYPE_CHECKING
+
 import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 class Tokens(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,3 +52,26 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
 
 def _add(one: int | None, other: int | None) -> int | None:
     return None if one is None and other is None else (one or 0) + (other or 0)
+
+
+def total(usages: Iterable[Usage]) -> Usage:
+    """The sum over attempts or runs; the time to first byte is the median of theirs, a failure that of the last.
+
+    The sum's cost is unknown where one of them is.
+    """
+    known = list(usages)
+    tokens = Tokens()
+    for usage in known:
+        tokens += usage.tokens
+    costs = [usage.cost_usd for usage in known if usage.requests]
+    times = [usage.ttfb_ms for usage in known if usage.ttfb_ms is not None]
+    return Usage(
+        requests=sum(usage.requests for usage in known),
+        refused=sum(usage.refused for usage in known),
+        other_model=sum(usage.other_model for usage in known),
+        tokens=tokens,
+        unknown_tokens=sum(usage.unknown_tokens for usage in known),
+        cost_usd=None if not costs or None in costs else sum(cost for cost in costs if cost is not None),
+        ttfb_ms=statistics.median(times) if times else None,
+        model_failure=known[-1].model_failure if known else None,
+    )

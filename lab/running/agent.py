@@ -88,6 +88,8 @@ class Agent:
             return f"{self.name} runs without a sandbox: it could read the hidden tests, other runs and your keys"
         if self.network is Network.HOST:
             return f"{self.name} has this machine's network: it could look solutions up"
+        if self.proxy is None:
+            return f"{self.name} has no network and no model: an adapter gives it the run's, --network host any"
         return None
 
     def plan(self, tasks: Sequence[Task]) -> Iterator[Planned]:

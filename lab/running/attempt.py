@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -11,9 +12,19 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lab.grading.work import Work
+    from lab.proxy.summary import Usage
     from lab.results import Stop
     from lab.running.identity import Setup
     from lab.tasks import Task
+
+
+class Retry(enum.StrEnum):
+    """What `--retry` takes: kinds of results that are to be done again."""
+
+    INFRA = "infra"
+    TIMEOUT = "timeout"
+    """The tool ran out of time, and what it left did not pass."""
+    FAILED = "failed"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,6 +49,8 @@ class Tried:
     wall_s: float = 0.0
     peak_mb: float | None = None
     notes: tuple[str, ...] = ()
+    usage: Usage | None = None
+    """What it asked of its model; None for a tool whose requests lab does not see."""
 
 
 class Tool(Protocol):
@@ -58,6 +71,7 @@ class Tool(Protocol):
     def attempt(self, planned: Planned, folder: Path, stopping: threading.Event) -> Tried:
         """Try once, leaving `work/` and `trace/` in `folder` (`.../attempt-1`, which does not exist yet).
 
-        Returns early, with the stop `interrupted`, once `stopping` is set.
+        Returns early, with the stop `interrupted`, once `stopping` is set. With the stop `model-failure` nothing of
+        it is graded: its usage says why.
         """
         ...

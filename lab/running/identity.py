@@ -27,6 +27,16 @@ class Setup:
     model: str | None = None
     settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     """JSON values: the command, the agent's timeout, the sha256 of a samples file."""
+    api: str | None = None
+    adapter_sha256: str | None = None
+    isolation: str = "none"
+    """Of the tool's process. This and those beside it are said in a result; where they make another run they are
+    settings, too."""
+    network: str = "host"
+
+    def having(self, **settings: Any) -> Setup:
+        """The same with further settings."""
+        return dataclasses.replace(self, settings={**self.settings, **settings})
 
     @property
     def settings_sha256(self) -> str:

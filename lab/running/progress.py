@@ -6,29 +6,57 @@ import collections
 import sys
 from typing import TYPE_CHECKING, Self
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
 
 from lab.console import err, markup, print_line
 from lab.grading.describe import one_line
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
 
+    from rich.progress import Task as RichTask
+
+    from lab.proxy.summary import Usage
     from lab.results import Result
+    from lab.running.budget import Spending
     from lab.running.run import Settled
+
+
+class _Live(ProgressColumn):
+    """A text that is asked for at each refresh."""
+
+    def __init__(self, text: Callable[[], str]) -> None:
+        super().__init__()
+        self._text = text
+
+    def render(self, task: RichTask) -> Text:  # noqa: ARG002 - it is about all of them
+        return Text(self._text())
 
 
 class Display:
     """Told of every run that is settled; counts, prints lines where `lines`, and moves the bar."""
 
-    def __init__(self, title: str, total: int, *, lines: bool) -> None:
+    def __init__(self, title: str, total: int, spending: Spending, *, lines: bool) -> None:
         self.settled: list[Settled] = []
+        self._passed = 0
         self._lines = lines
         console = err()
         columns = (
             TextColumn("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
+            _Live(lambda: f"{self._passed} passed"),
+            _Live(lambda: shown_usage(usage) if (usage := spending.usage()).requests else ""),
             TimeElapsedColumn(),
             TimeRemainingColumn(),
         )
@@ -54,6 +82,7 @@ class Display:
     def settle(self, settled: Settled) -> None:
         """Take note of one run."""
         self.settled.append(settled)
+        self._passed += settled.result.verdict is not None and settled.result.verdict.passed
         if self._lines and not settled.skipped:
             print_line(describe(settled.result))
             sys.stdout.flush()
@@ -74,6 +103,8 @@ def describe(result: Result) -> str:
     parts = [one_line(result.verdict) if result.verdict else f"interrupted {result.task}"]
     if result.sample:
         parts.append(f"sample {result.sample}")
+    if len(result.attempts) > 1:
+        parts.append(f"after {len(result.attempts)} attempts")
     if result.stop == "timeout":
         parts.append(f"the tool was stopped after {result.wall_s:.0f} s")
     for attempt in result.attempts:
@@ -81,3 +112,14 @@ def describe(result: Result) -> str:
             parts.append(f"the tool ended with exit code {attempt.exit_code}")
         parts += attempt.notes
     return "; ".join(parts)
+
+
+def shown_usage(usage: Usage) -> str:
+    """Requests, tokens and dollars in a few words; what is unknown is called so."""
+    parts = [f"{usage.requests:,} requests"]
+    prompt, completion = usage.tokens.prompt, usage.tokens.completion
+    parts.append(
+        "tokens unknown" if prompt is None and completion is None else f"{prompt or 0:,} + {completion or 0:,} tokens"
+    )
+    parts.append("cost unknown" if usage.cost_usd is None else f"${usage.cost_usd:,.4f}")
+    return ", ".join(parts)

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import concurrent.futures
 import dataclasses
-import datetime as dt
 import hashlib
 import itertools
 import shutil
 import threading
 from typing import TYPE_CHECKING
 
-import msgspec
-
-from lab import __version__
 from lab.errors import LabError
 from lab.grading.exam import load_exam, lock_digest
 from lab.grading.job import WORKS_PER_JOB, Job
 from lab.grading.verdicts import infra_verdict, missing_verdict
 from lab.grading.work import Missing
-from lab.results import FILE_NAME, Attempt, Result, read_result, write_result
+from lab.results import FILE_NAME, Result, read_result, write_result
+from lab.running.attempt import Retry
+from lab.running.attempts import Attempts
 from lab.running.identity import run_id
+from lab.running.record import attempt_of, started, with_attempts
 from lab.tasks import read_lock
 
 if TYPE_CHECKING:
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from lab.grading.pool import Pool
     from lab.layout import Root, SuitePaths
     from lab.running.attempt import Planned, Tool, Tried
+    from lab.running.budget import Spending
     from lab.tasks import Task
     from lab.verdict import Verdict
 
@@ -47,6 +47,18 @@ class Settled:
     skipped: bool = False
 
 
+@dataclasses.dataclass(frozen=True)
+class Terms:
+    """How runs are done: how many at once, and which of them again."""
+
+    jobs: int
+    attempts: int = 1
+    fresh: bool = False
+    """Do again what has a result."""
+    retry: frozenset[Retry] = frozenset()
+    """Do only what has a result of one of these kinds, and leave the rest alone."""
+
+
 class Runner:
     """Does the runs that a tool planned, grades them in `pool` and records them."""
 
@@ -57,8 +69,8 @@ class Runner:
         tool: Tool,
         pool: Pool,
         *,
-        jobs: int,
-        fresh: bool,
+        terms: Terms,
+        spending: Spending,
         grader: str,
         isolation: Isolation,
     ) -> None:
@@ -67,8 +79,8 @@ class Runner:
         self._suite = suite
         self._tool = tool
         self._pool = pool
-        self._jobs = jobs
-        self._fresh = fresh
+        self._terms = terms
+        self._spending = spending
         self._grader = grader
         self._isolation = isolation
         self._stopping = threading.Event()
@@ -76,19 +88,14 @@ class Runner:
         self._lock_sha256 = hashlib.sha256(suite.lock.read_bytes()).hexdigest()
 
     def run(self, planned: Sequence[Planned], settle: Callable[[Settled], None]) -> None:
-        """Do every run of `planned`, telling `settle` of each as it gets its result.
+        """Do every run of `planned` that is to be done, telling `settle` of each as it gets its result.
 
-        Raises KeyboardInterrupt once what was running is stopped and recorded; a second interrupt does not wait.
-        Raises LabError where a result cannot be written or the tool cannot be started at all.
+        Once the budget is spent no other is started. Raises KeyboardInterrupt once what was running is stopped and
+        recorded; a second interrupt does not wait. Raises LabError where a result cannot be written or the tool
+        cannot be started at all.
         """
-        left: list[Planned] = []
-        for one in planned:
-            earlier = self._earlier(one)
-            if earlier is None:
-                left.append(one)
-            else:
-                settle(Settled(earlier, skipped=True))
-        with concurrent.futures.ThreadPoolExecutor(self._jobs, thread_name_prefix="run") as executor:
+        left = list(self._left(planned, settle))
+        with concurrent.futures.ThreadPoolExecutor(self._terms.jobs, thread_name_prefix="run") as executor:
             futures = {executor.submit(self._unit, unit) for unit in self._units(left)}
             try:
                 for future in concurrent.futures.as_completed(tuple(futures)):
@@ -104,15 +111,23 @@ class Runner:
                             settle(Settled(result))
                 raise
 
+    def _left(self, planned: Iterable[Planned], settle: Callable[[Settled], None]) -> Iterator[Planned]:
+        """The runs to do. What was done and stands is settled at once, and its cost counted."""
+        for one in planned:
+            earlier = self._earlier(one)
+            if self._terms.retry:
+                if earlier is not None and _kind(earlier) in self._terms.retry:
+                    yield one
+            elif earlier is None or self._terms.fresh or not _stands(earlier):
+                yield one
+            else:
+                self._spending.add_earlier(earlier)
+                settle(Settled(earlier, skipped=True))
+
     def _earlier(self, planned: Planned) -> Result | None:
-        """The result of the same run, where there is one that need not be repeated."""
-        if self._fresh:
-            return None
+        """The result of the same run, where there is one."""
         found = read_result(self._folder(planned) / FILE_NAME)
-        if not isinstance(found, Result) or found.identity != self._identity(planned) or found.stop == "interrupted":
-            return None
-        # what lab could not grade may have been mended since
-        return found if found.verdict is not None and found.verdict.status.scored else None
+        return found if isinstance(found, Result) and found.identity == self._identity(planned) else None
 
     def _units(self, planned: Iterable[Planned]) -> Iterator[tuple[Planned, ...]]:
         """What one worker does in one go: a run, or several of one task where attempts take no time."""
@@ -122,52 +137,65 @@ class Runner:
                 yield unit
 
     def _unit(self, unit: Sequence[Planned]) -> list[Result]:
-        """Attempt every run of a unit, then grade them in one job."""
-        started: list[tuple[Planned, Result, Tried]] = []
-        for planned in unit:
-            if self._stopping.is_set():
-                break
-            result = self._start(planned)
-            tried = self._tool.attempt(planned, self._folder(planned) / "attempt-1", self._stopping)
-            started.append((planned, _with_attempt(result, tried, None), tried))
-        if not started:
+        """Do the runs of a unit; none of those that were not begun when lab was stopped or the budget was spent."""
+        if self._stopping.is_set() or self._spending.is_over:
             return []
-        verdicts = self._grade(unit[0].task, [tried for _, _, tried in started])
+        return self._together(unit) if self._tool.instant else [self._alone(planned) for planned in unit]
+
+    def _alone(self, planned: Planned) -> Result:
+        """Attempt a run, as often as it takes and may take, recording it after each attempt."""
+        result = self._start(planned)
+        attempts = Attempts(
+            self._tool,
+            self._terms.attempts,
+            self._stopping,
+            lambda: self._spending.is_over,
+            lambda tried: self._grade(planned.task, [planned], [tried])[0],
+        )
+        for made in attempts.make(planned, self._folder(planned)):
+            result = with_attempts(result, made.attempts, made.repeats, made.stop)
+            write_result(self._folder(planned) / FILE_NAME, result)
+        return result
+
+    def _together(self, unit: Sequence[Planned]) -> list[Result]:
+        """Attempt each run of a unit once, then grade them in one job."""
+        begun = [
+            (
+                planned,
+                self._start(planned),
+                self._tool.attempt(planned, self._folder(planned) / "attempt-1", self._stopping),
+            )
+            for planned in unit
+        ]
+        verdicts = self._grade(unit[0].task, unit, [tried for _, _, tried in begun])
         results = []
-        for (planned, result, tried), verdict in zip(started, verdicts, strict=True):
-            marked = None if verdict is None else dataclasses.replace(verdict, sample=planned.sample, line=planned.line)
-            graded = _with_attempt(result, tried, marked)
+        for (planned, result, tried), verdict in zip(begun, verdicts, strict=True):
+            graded = with_attempts(result, [attempt_of(tried, verdict)])
             write_result(self._folder(planned) / FILE_NAME, graded)
             results.append(graded)
         return results
 
     def _start(self, planned: Planned) -> Result:
-        """Clear the run's folder and record it as interrupted, which it is unless a later record says otherwise."""
+        """Clear the run's folder and record it as begun."""
         folder = self._folder(planned)
         shutil.rmtree(folder, ignore_errors=True)
-        result = Result(
-            lab=__version__,
+        result = started(
+            planned,
             suite=self._suite.name,
-            task=planned.task.id,
-            tool=planned.setup.tool,
-            tool_version=planned.setup.tool_version,
-            model=planned.setup.model,
-            settings=dict(planned.setup.settings),
-            settings_sha256=planned.setup.settings_sha256,
-            identity=self._identity(planned),
-            sample=planned.sample,
             suite_lock_sha256=self._lock_sha256,
-            task_lock_sha256=self._entries[planned.task.id],
-            stop="interrupted",
-            started_at=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+            entry_sha256=self._entries[planned.task.id],
         )
         write_result(folder / FILE_NAME, result)
         return result
 
-    def _grade(self, task: Task, tries: Sequence[Tried]) -> list[Verdict | None]:
+    def _grade(self, task: Task, runs: Sequence[Planned], tries: Sequence[Tried]) -> list[Verdict | None]:
         """One verdict a try, in order; None for what was interrupted, before its grading or in it."""
         verdicts: list[Verdict | None] = [None] * len(tries)
-        finished = [number for number, tried in enumerate(tries) if tried.stop != "interrupted"]
+        for number, tried in enumerate(tries):
+            if tried.stop == "model-failure":
+                why = tried.usage.model_failure if tried.usage else None
+                verdicts[number] = infra_verdict(task, f"the model could not be asked: {why or 'unknown'}")
+        finished = [number for number, tried in enumerate(tries) if tried.stop not in {"interrupted", "model-failure"}]
         try:
             exam = load_exam(self._suite, task.id)
         except LabError as error:
@@ -182,7 +210,10 @@ class Runner:
             job = Job(exam, tuple(works.values()))
             for number, verdict in zip(works, self._wait(self._pool.submit(job)), strict=False):
                 verdicts[number] = verdict
-        return verdicts
+        return [
+            None if verdict is None else dataclasses.replace(verdict, sample=run.sample, line=run.line)
+            for verdict, run in zip(verdicts, runs, strict=True)
+        ]
 
     def _wait(self, future: Future[tuple[Graded, ...]]) -> list[Verdict]:
         """The verdicts of a job in order, or none of them once the runner is stopping."""
@@ -199,22 +230,17 @@ class Runner:
         return self._root.run(self._suite.name, planned.setup.tool, planned.task.id, name)
 
 
-def _with_attempt(result: Result, tried: Tried, verdict: Verdict | None) -> Result:
-    """The result once its one attempt is known; it stays `interrupted` until there is a verdict."""
-    attempt = Attempt(
-        verdict=verdict,
-        stop=tried.stop,
-        exit_code=tried.exit_code,
-        wall_s=tried.wall_s,
-        peak_mb=tried.peak_mb,
-        notes=tried.notes,
-    )
-    return msgspec.structs.replace(
-        result,
-        attempts=(attempt,),
-        verdict=verdict,
-        first_try=verdict is not None and verdict.passed,
-        stop="interrupted" if verdict is None else tried.stop,
-        wall_s=tried.wall_s,
-        peak_mb=tried.peak_mb,
-    )
+def _stands(result: Result) -> bool:
+    """Whether a run need not be done again: what lab could not grade may have been mended since, money been found."""
+    return result.verdict is not None and result.verdict.status.scored and result.stop not in {"interrupted", "budget"}
+
+
+def _kind(result: Result) -> Retry | None:
+    """What `--retry` calls it."""
+    if result.verdict is None:
+        return None
+    if not result.verdict.status.scored:
+        return Retry.INFRA
+    if result.stop == "timeout" and not result.verdict.passed:
+        return Retry.TIMEOUT
+    return None if result.verdict.passed else Retry.FAILED
