@@ -19,5 +19,5 @@ def ground(tmp_path: Path) -> Ground:
 
 @pytest.fixture(autouse=True)
 def _needs_sandbox(request: pytest.FixtureRequest) -> None:
-    if request.node.get_closest_marker("sandbox") and not can_hold():
+    if any(request.node.get_closest_marker(name) for name in ("sandbox", "agents")) and not can_hold():
         pytest.skip("an agent's sandbox cannot be made here")

@@ -283,4 +283,5 @@ def test_what_it_is_told_and_what_is_recorded(ground: Ground, isolation: Isolati
     assert set(planned.setup.settings) == {"adapter_sha256", "timeout_s", "isolation", "network", "prompt_sha256"}
     assert planned.setup.isolation == isolation.value
     assert planned.setup.network == ("model" if isolation is Isolation.BWRAP else "host")
-    assert (agent.notice is None) == (isolation is Isolation.BWRAP)
+    assert agent.notice is not None
+    assert ("no network" if isolation is Isolation.BWRAP else "without a sandbox") in agent.notice

@@ -59,6 +59,7 @@ def attempt(
     ground: Ground, proxy: Proxy, code: str, isolation: Isolation, network: Network = Network.MODEL
 ) -> tuple[Tried, Path]:
     agent = ground.agent("-c", ASK + code, isolation=isolation, network=network, proxy=proxy, environment=ENVIRONMENT)
+    assert (agent.notice is None) == ((isolation, network) == (Isolation.BWRAP, Network.MODEL))
     return ground.attempt(agent)
 
 

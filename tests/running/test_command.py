@@ -13,6 +13,7 @@ from lab.grading import scratch
 from lab.running import child, keep
 from lab.running.command import parse_command
 from lab.running.keep import keep_work
+from tests.running.agents import processes_with
 
 if TYPE_CHECKING:
     from lab.results import Result
@@ -139,6 +140,23 @@ def test_the_process_group_does_not_outlive_the_tool(laboratory: Laboratory) -> 
     assert (status(result), result.stop) == ("pass", "done")
     deadline = time.monotonic() + 5
     while Path(f"/proc/{pid}").exists() and "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2][:3]:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+@pytest.mark.sandbox
+def test_nothing_outlives_a_lab_that_was_killed(laboratory: Laboratory) -> None:
+    mark = f"mark-{os.getpid()}-{laboratory.root.parent.name}"
+    script = f"setsid sh -c 'sleep 98; : {mark}' & sleep 99; : {mark}"
+    command = f"sh -c {shlex.quote(script)}"
+    process = laboratory.start("run", "--command", command, "-n", "1", "--suite", "tiny", "--isolation", "bwrap")
+    deadline = time.monotonic() + 20
+    while len(processes_with(mark)) < 5:  # lab, bubblewrap twice, and the two shells
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    process.kill()
+    process.communicate()
+    while processes_with(mark):
         assert time.monotonic() < deadline
         time.sleep(0.05)
 
