@@ -204,6 +204,17 @@ class Passage:
         if answered and is_ask:
             counts = {name: getattr(tokens, name) for name in Tokens.__struct_fields__}
             line.recorder.usage(UsageLine(n=self._n, model=line.upstream.model, cost_usd=cost, **counts))
+        line.end(
+            Outcome(
+                kind=asked.route.kind,
+                answered=answered,
+                tokens=tokens,
+                cost_usd=cost,
+                ttfb_ms=self._ttfb_ms,
+                model_failure=self._model_failure,
+                cut=self._cut is not None,
+            )
+        )
         if self._recording is not None:
             self._recording.close()
         line.recorder.latency(
@@ -218,17 +229,6 @@ class Passage:
                 model_failure=self._model_failure is not None,
                 cut=self._cut,
                 left_out=self._recording.left_out if self._recording else None,
-            )
-        )
-        line.end(
-            Outcome(
-                kind=asked.route.kind,
-                answered=answered,
-                tokens=tokens,
-                cost_usd=cost,
-                ttfb_ms=self._ttfb_ms,
-                model_failure=self._model_failure,
-                cut=self._cut is not None,
             )
         )
 

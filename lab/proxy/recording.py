@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 from typing import TYPE_CHECKING, Self
 
@@ -166,7 +167,10 @@ def _as_json(body: bytes) -> msgspec.Raw:
     """The body as it may stand in a line: its own JSON without line breaks, else its text as a JSON string."""
     try:
         body.decode("utf-8")
-        msgspec.json.decode(body)
         return msgspec.Raw(msgspec.json.format(body, indent=-1))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        pass
+    try:  # msgspec does not take half an emoji, which an agent makes where it cuts a text
+        return msgspec.Raw(json.dumps(json.loads(body.decode("utf-8")), allow_nan=False).encode())
+    except (ValueError, RecursionError):
         return msgspec.Raw(msgspec.json.encode(body.decode("utf-8", "replace")))

@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import json
 import socket
+import time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -17,7 +18,7 @@ from lab.proxy.server import Proxy, Tap, Upstream
 from tests.support.model_server import DONE, serve
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from lab.proxy.summary import Usage
@@ -115,6 +116,14 @@ def attempt(
                 yield Attempt(api, server, proxy, tap, trace)
             finally:
                 tap.close()
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    """Wait until something has come about in another thread."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
 
 
 def session() -> requests.Session:

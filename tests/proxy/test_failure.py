@@ -8,7 +8,7 @@ import json
 import socket
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 import requests
@@ -18,7 +18,7 @@ from lab.errors import LabError
 from lab.proxy import server as proxy_server
 from lab.proxy.prices import Prices
 from lab.proxy.server import Proxy, Upstream
-from tests.proxy.attempt import MODEL, PATIENCE_S, REAL_KEY, asking_path, attempt, question, session
+from tests.proxy.attempt import MODEL, PATIENCE_S, REAL_KEY, asking_path, attempt, question, session, wait_for
 from tests.support.model_server import DONE, Drop, Endless, Fail, Raw, Reply, Slow, serve
 
 if TYPE_CHECKING:
@@ -211,13 +211,6 @@ def begun(asking: Attempt) -> Iterator[http.client.HTTPResponse]:
         body = json.dumps(question(asking.api, stream=True))
         connection.request("POST", asking_path(asking.api, stream=True), body, asking.shown_key)
         yield connection.getresponse()
-
-
-def wait_for(condition: Any) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 @pytest.mark.parametrize("api", list(Api))

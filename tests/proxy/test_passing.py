@@ -144,6 +144,13 @@ def test_another_model_is_replaced_and_nothing_else(tmp_path: Path) -> None:
     assert json.loads(body) == asking.lines("requests")[0]["body"]
 
 
+def test_half_an_emoji_goes_on_beside_another_model(tmp_path: Path) -> None:
+    with attempt(tmp_path) as asking:
+        assert asking.ask(b'{"model":"other","messages":[{"content":"cut off \\ud83d"}],"n":1.5}').status_code == 200
+        sent = asking.server.asked()[0].body
+    assert sent == {"model": MODEL, "messages": [{"content": "cut off \ud83d"}], "n": 1.5}
+
+
 def test_another_model_in_geminis_path_is_replaced(tmp_path: Path) -> None:
     with attempt(tmp_path, Api.GEMINI) as asking:
         asking.ask(path="/v1beta/models/gemini-2.5-pro:generateContent")

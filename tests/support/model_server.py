@@ -127,12 +127,13 @@ class Endless:
 
 @dataclasses.dataclass(frozen=True)
 class Raw:
-    """An answer of these very bytes."""
+    """An answer of these very bytes, in one go, or in `pieces` that are the same bytes."""
 
     body: bytes
     content_type: str = "application/json"
     status: int = 200
     headers: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    pieces: tuple[bytes, ...] = ()
 
 
 Step: TypeAlias = Reply | Fail | Drop | Slow | Endless | Raw
@@ -226,12 +227,12 @@ class _Handler:
             return web.json_response(
                 error(seen.api, step.status, step.message), status=step.status, headers=step.headers
             )
-        if isinstance(step, Raw):
+        if isinstance(step, Raw) and not step.pieces:
             headers = {"Content-Type": step.content_type, **step.headers}
             return web.Response(body=step.body, status=step.status, headers=headers)
         if isinstance(step, Drop) and not step.pieces:
             _cut(request)
-        wire = _worded(seen, step if isinstance(step, Reply) else getattr(step, "reply", Reply(ENDLESS)))
+        wire = _worded(seen, step)
         if isinstance(step, Slow):
             await asyncio.sleep(step.first_s)
         if isinstance(step, Reply) and not seen.stream:
@@ -262,12 +263,14 @@ async def _timed(wire: Wire, step: Step) -> AsyncIterator[bytes]:
         return
     for piece in wire.pieces:
         yield piece
-        if isinstance(step, Slow):
-            await asyncio.sleep(step.between_s)
+        await asyncio.sleep(step.between_s if isinstance(step, Slow) else 0.02 if isinstance(step, Raw) else 0)
 
 
-def _worded(seen: Seen, reply: Reply) -> Wire:
+def _worded(seen: Seen, step: Reply | Drop | Slow | Endless | Raw) -> Wire:
     assert seen.api is not None
+    if isinstance(step, Raw):
+        return Wire(step.pieces, step.content_type)
+    reply = step if isinstance(step, Reply) else Reply(ENDLESS) if isinstance(step, Endless) else step.reply
     return encode(
         seen.api,
         reply,
