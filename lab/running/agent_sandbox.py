@@ -131,7 +131,8 @@ class Sandbox:
     def search_path(self) -> str:
         """PATH inside: the folders of the user's own that are there, in its order, the tool's, and the system's."""
         folders = self.search.split(os.pathsep)
-        seen = [folder for folder in folders if folder.startswith(os.sep) and self.sees(Path(folder))]
+        holding = {path.parent for path in self.paths}  # of a lone program only itself is there
+        seen = [f for f in folders if f.startswith(os.sep) and (self.sees(Path(f)) or Path(f) in holding)]
         own = [] if self.executable is None else [str(self.executable.parent)]
         return os.pathsep.join(dict.fromkeys([*seen, *own, *DEFAULT_PATH]))
 

@@ -55,6 +55,9 @@ class _Keys(msgspec.Struct, frozen=True, kw_only=True):
     limits: tuple[str, ...] = ()
 
 
+KEYS = _Keys.__struct_fields__
+
+
 def read_adapter(path: Path) -> Adapter:
     """Read and check one adapter file. Raises LabError, as `FILE:LINE: what` wherever a line is to blame."""
     try:
@@ -114,7 +117,7 @@ class _Reader:
             number = int(place[1]) if place else self._text.count("\n") + 1
             what = what[: place.start()] if place else what
             raise LabError(f"{self._path}:{number}: not TOML: {what}", "Correct that line") from error
-        self._check_known(table, _Keys.__struct_fields__, ())
+        self._check_known(table, KEYS, ())
         for number, file in enumerate(files if isinstance(files := table.get("files"), list) else ()):
             if isinstance(file, dict):
                 self._check_known(file, _File.__struct_fields__, ("files", number))
