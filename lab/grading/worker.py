@@ -88,9 +88,9 @@ class Worker:
         limits = task.limits
         self._candidate, self._override = candidate, None
         self._patience = Patience(WALL_PER_CPU * JUDGE_CPU_S + self._limits().wall_s)
-        self._expected_outcomes = len(self._outcomes) + len(works)
         if self._line is None:
             raise JudgeLost("the judge ended early")
+        self._expected_outcomes = len(self._outcomes) + len(works)
         self.judge.word = 1
         core = None if self._core is None else self._core[0]
         candidate.go(works, task.entry_point, limits, [str(self._pool.venv.site_packages)], core)
@@ -190,7 +190,9 @@ class Worker:
         job, outcomes = self.job, self._outcomes
         self._leave()
         if job is not None:
-            outcomes += [self._unsaid(str(lost))] * (len(job.works) - len(outcomes))
+            outcomes += [self._unsaid(str(lost))] * (self._expected_outcomes - len(outcomes))
+            # the others have not run: what befell the judge is none of their doing
+            outcomes += [Outcome(NOT_STARTED, str(lost))] * (len(job.works) - len(outcomes))
             settle(self._pool, job, outcomes)
 
     def _leave(self) -> None:
