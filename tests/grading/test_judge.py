@@ -238,6 +238,15 @@ def test_values_that_make_grading_fail_are_the_candidates_error(ground: Ground, 
     assert right.verdict.passed
 
 
+@AT_EACH_LEVEL
+def test_a_set_of_what_the_host_cannot_hold_there_is_wrong(ground: Ground, level: Isolation) -> None:
+    hashed = "class Hashed(list):\n    __hash__ = lambda self: 7\ndef f(x):\n    return {Hashed([x])}\n"
+    test = "for value in range(3):\n    exp = {(value,)}\n    assert f(value) == exp\n"
+    with pool_of(ground, level) as pool:
+        verdict = graded(pool, job(hashed, of=exam(test)))
+    assert (verdict.status, verdict.reason) == (Status.WRONG, "f(0) returned {<list>}")
+
+
 # ---- numpy
 
 CLOSE = "import numpy as np\nfor value in range(3):\n    assert np.allclose(f(value), value)\n"

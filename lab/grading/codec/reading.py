@@ -140,12 +140,12 @@ class _Reader:
             sizes = self.sizes(count)
             if sum(sizes) >= LAID_OUT_ITEMS and bytes(self.data[self.at : self.at + 1]) == b"R":
                 return self.repeated_in(CONTAINERS[tag], sizes, depth - 1)
-            return _hold(CONTAINERS[tag], sizes, self.block(sum(sizes), depth - 1))
+            items = self.block(sum(sizes), depth - 1)
+            return _hashing(lambda items: _hold(CONTAINERS[tag], sizes, items), items)
         if tag in MAPPINGS:
             sizes = self.sizes(count)
-            pairs = zip(self.block(sum(sizes), depth - 1), self.block(sum(sizes), depth - 1), strict=True)
-            make = MAPPINGS[tag]
-            return [make(dict(islice(pairs, size))) for size in sizes]
+            keys, values = self.block(sum(sizes), depth - 1), self.block(sum(sizes), depth - 1)
+            return _hashing(lambda keys: _map(MAPPINGS[tag], sizes, keys, values), keys)
         if tag in BUILDERS:
             name, build = BUILDERS[tag]
             module = __import__(name)
@@ -235,6 +235,28 @@ def _hold(make: Callable[[Any], Any], sizes: list[int], items: list[Any]) -> lis
     """Containers of the given sizes, around the items in their order."""
     # slices: six times as fast as islice, which cannot tell the container its length
     return [make(items[end - size : end]) for size, end in zip(sizes, accumulate(sizes), strict=True)]
+
+
+def _map(make: Callable[[Any], Any], sizes: list[int], keys: list[Any], values: list[Any]) -> list[Any]:
+    """Mappings of the given sizes, around the keys and values in their order."""
+    pairs = zip(keys, values, strict=True)
+    return [make(dict(islice(pairs, size))) for size in sizes]
+
+
+def _hashing(make: Callable[[list[Any]], list[Any]], items: list[Any]) -> list[Any]:
+    """What `make` makes of items, or of what they can be in a set: a subclass of list with a hash is a list here."""
+    try:
+        return make(items)
+    except TypeError:
+        return make(list(map(_hashable, items)))
+
+
+def _hashable(value: Any) -> Any:
+    try:
+        hash(value)
+    except TypeError:
+        return Opaque(type(value).__name__)
+    return value
 
 
 def _size(extents: Any) -> int:
