@@ -139,7 +139,12 @@ class Agent:
             finally:
                 if tap is not None:
                     usage = tap.close()
-            if ended.exit_code is not None and (why := self.holder.fault(folders, ended.stderr)):
+            # a holder that was killed had started
+            if (
+                ended.exit_code is not None
+                and ended.exit_code > 0
+                and (why := self.holder.fault(folders, ended.stderr))
+            ):
                 raise LabError(f"{self.name} could not be started: {why}", "See lab tools and lab doctor")
             write_atomic(trace / "stdout", ended.stdout)
             write_atomic(trace / "stderr", ended.stderr)
@@ -206,7 +211,7 @@ def agent_of(
     return Agent(
         name=adapter.name,
         adapter=adapter,
-        program=program_of(adapter, presence),
+        program=program_of(adapter, presence, isolation),
         version=presence.version,
         given={"adapter_sha256": adapter.sha256},
         holder=holder_of(presence, isolation, network, relayed=relayed, root=root, variables=variables),
@@ -243,9 +248,12 @@ def holder_of(
     )
 
 
-def program_of(adapter: Adapter, presence: Presence) -> Path:
-    """The program of a tool that can run here; raises LabError for one that cannot."""
-    if presence.executable is None or presence.why_not is not None:
+def program_of(adapter: Adapter, presence: Presence, isolation: Isolation) -> Path:
+    """The program of a tool that can run here; raises LabError for one that cannot.
+
+    One that cannot be followed to what it needs (a shim) can run all the same where nothing has to be shown to it.
+    """
+    if presence.executable is None or (presence.why_not is not None and isolation is not Isolation.PROCESS):
         raise LabError(
             f"{adapter.name} cannot run here: {presence.why_not or 'it is not on PATH'}",
             f"Install it: {adapter.install}" if adapter.install else "See lab tools",

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 WORK, HOME, PRIVATE = "/work", "/home/agent", "/run/lab"
 RELAY = "relay.py"
+LAB = Path(relay.__file__).resolve().parents[1]
 USER = "1000"
 RELAY_PORT = 41117
 """Unlikely to be in the way of a server that an agent starts."""
@@ -55,7 +56,7 @@ CERTIFICATES = (
     "/etc/ca-certificates/extracted",
 )
 """Where systems keep the certificates to trust; /etc/ssl/private is not among them."""
-NAMES = ("/etc/resolv.conf",)
+NAMES = ("/etc/resolv.conf", "/etc/hosts")
 """What looking up a host takes, where there is a network to look it up in."""
 KERNEL_SETTINGS = ("acpi", "bus", "driver", "fs", "irq", "mtrr", "pressure", "scsi", "sys", "sysrq-trigger")
 """Of /proc, what is the machine's and not a process's: where lab runs as root it would be the agent's to write."""
@@ -153,6 +154,9 @@ class Sandbox:
             line += ["--ro-bind", str(path.resolve()), str(path)]
         if self.executable is not None and not self.sees(self.executable):
             line += ["--symlink", str(self.executable.resolve()), str(self.executable)]
+        if self.sees(LAB):
+            # installed beside the tool, or in the Python that runs the relay: it has answers of the starter suite
+            line += ["--size", "4096", "--perms", "0555", "--tmpfs", str(LAB)]
         if self.relayed:
             for file in (folders.socket, folders.private / RELAY):
                 line += ["--ro-bind", str(file), f"{PRIVATE}/{file.name}"]
@@ -232,10 +236,10 @@ def _last_line(stderr: bytes) -> str:
 
 def _etc(folders: Folders, network: Network) -> list[str]:
     line = []
-    for path in (*CERTIFICATES, *(NAMES if network is Network.HOST else ())):
-        line += ["--ro-bind-try", path, path]
     for name in ETC:
         line += ["--ro-bind", str(folders.private / "etc" / name), f"/etc/{name}"]
+    for path in (*CERTIFICATES, *(NAMES if network is Network.HOST else ())):
+        line += ["--ro-bind-try", path, path]
     return line
 
 

@@ -46,8 +46,11 @@ class Folders:
 
     @property
     def socket(self) -> Path:
-        """Of the recording proxy."""
-        return self.private / "model"
+        """Of the recording proxy. Raises LabError where its path would be too long for one."""
+        path = self.private / "model"
+        if len(os.fsencode(path)) > MAX_SOCKET_BYTES:
+            raise LabError(f"the temporary folder {self.base} has too long a name for sockets", "Set TMPDIR elsewhere")
+        return path
 
     @property
     def status(self) -> Path:
@@ -59,14 +62,12 @@ class Folders:
 def temporary_folders(root: Path | None) -> Iterator[Folders]:
     """New folders outside `root` (None where nothing has to be kept from them), removed with whatever was left in them.
 
-    Raises LabError where TMPDIR lies inside the root, has too long a name or no space.
+    Raises LabError where TMPDIR lies inside the root or cannot be written to.
     """
     folders = Folders(Path(scratch.make()).resolve())
     try:
         if root is not None and folders.base.is_relative_to(root.resolve()):
             raise LabError(f"the temporary folder lies inside the root {root}", "Set TMPDIR elsewhere")
-        if len(os.fsencode(folders.socket)) > MAX_SOCKET_BYTES:
-            raise LabError(f"the temporary folder {folders.base} has too long a name for sockets", "Set TMPDIR")
         for folder in (folders.work, folders.home, folders.tmp, folders.private):
             folder.mkdir()
         yield folders

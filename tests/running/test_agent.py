@@ -113,7 +113,7 @@ DEEDS = [
         # at most so often: where nothing stops it, that is enough to see
         SOLVE + "import os, time\nfor _ in range(400):\n  if not os.fork(): time.sleep(99)\ntime.sleep(99)",
         exit_code=None,
-        notes=("stopped: it had more than 50 processes",),
+        notes=("stopped: it had more than 20 processes",),
     ),
     Deed(
         "forks without end from processes that it leaves",
@@ -125,7 +125,7 @@ DEEDS = [
         "    time.sleep(99)\n"
         "time.sleep(99)",
         exit_code=None,
-        notes=("stopped: it had more than 50 processes",),
+        notes=("stopped: it had more than 20 processes",),
         holds=frozenset({"bwrap"}),
     ),
     Deed("leaves a link", GONE + "os.symlink('/etc/passwd', 'solution.py')", missing="link"),
@@ -164,7 +164,7 @@ def test_deed(ground: Ground, monkeypatch: pytest.MonkeyPatch, deed: Deed, isola
     monkeypatch.setattr(child, "MAX_OUTPUT_BYTES", 5000)
     monkeypatch.setattr(watch, "MAX_LEFT_BYTES", 64 << 20)
     monkeypatch.setattr(watch, "MAX_MEMORY_MB", 256)
-    monkeypatch.setattr(watch, "MAX_PROCESSES", 50)
+    monkeypatch.setattr(watch, "MAX_PROCESSES", 20)
     # what is watched is tried here: where there are control groups these would be quicker
     monkeypatch.setattr(cgroup, "take", lambda: None)
     monkeypatch.setattr("lab.running.agent_sandbox.TMP_BYTES", 16 << 20)
@@ -235,6 +235,26 @@ def test_no_daemon_outlives_the_attempt(ground: Ground, isolation: Isolation) ->
     until = time.monotonic() + 5
     while processes_with(mark) and time.monotonic() < until:
         time.sleep(0.05)
+    assert processes_with(mark) == []
+
+
+@pytest.mark.sandbox
+def test_a_sandbox_that_is_killed_from_outside_is_an_end_like_others(ground: Ground) -> None:
+    """As the kernel does it that is out of memory: to all of a control group, bubblewrap with it."""
+    mark = f"mark-{os.getpid()}-{ground.folder.name}"
+
+    def kill() -> None:
+        until = time.monotonic() + LONG_S / 2
+        while len(found := processes_with(mark)) < 3 and time.monotonic() < until:
+            time.sleep(0.05)
+        os.kill(min(found), signal.SIGKILL)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    tried, _ = ground.attempt(ground.agent("-c", SOLVE + "import time\ntime.sleep(99)", mark))
+    killer.join()
+    assert (tried.stop, tried.exit_code) == ("done", -signal.SIGKILL)
+    assert tried.work is not None
     assert processes_with(mark) == []
 
 

@@ -18,7 +18,7 @@ import pytest
 from lab.errors import LabError
 from lab.grading.isolation import Isolation
 from lab.running import agent_sandbox
-from lab.running.agent_sandbox import Sandbox, choose_for_agents, sandbox_for
+from lab.running.agent_sandbox import LAB, Sandbox, choose_for_agents, sandbox_for
 from lab.running.folders import temporary_folders
 from lab.running.holder import Network
 from lab.tools.adapter import ConfigFile
@@ -208,6 +208,13 @@ def test_nothing_is_there_but_what_is_listed(ground: Ground) -> None:
 
 
 @pytest.mark.sandbox
+def test_lab_itself_is_not_there_where_it_is_installed_beside_the_tool(ground: Ground) -> None:
+    agent = ground.agent("-c", f"import os\nprint(os.listdir({str(LAB)!r}))", paths=(Path(sys.base_prefix), LAB))
+    _, folder = ground.attempt(agent)
+    assert (folder / "trace/stdout").read_text() == "[]\n"
+
+
+@pytest.mark.sandbox
 def test_it_sees_its_own_processes_only(ground: Ground) -> None:
     code = "import os\nprint(sum(name.isdigit() for name in os.listdir('/proc')), os.getppid())"
     _, folder = ground.attempt(ground.agent("-c", code))
@@ -305,8 +312,8 @@ def test_temporary_folders_inside_the_root_are_refused(ground: Ground, monkeypat
     long = ground.folder / ("x" * 100)
     long.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(long))
-    with pytest.raises(LabError, match="too long a name"), temporary_folders(ground.root.folder):
-        pass
+    with temporary_folders(ground.root.folder) as folders, pytest.raises(LabError, match="too long a name"):
+        assert folders.socket
 
 
 def test_without_a_sandbox_it_is_said_or_refused(monkeypatch: pytest.MonkeyPatch) -> None:
