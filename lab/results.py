@@ -161,6 +161,14 @@ def to_json(result: Result) -> dict[str, Any]:
     return _record(result)
 
 
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema (2020-12) of result.json. Further keys may stand in it: of a newer lab, or somebody's own."""
+    schema = msgspec.json.schema(Result)
+    # the expected value is the answer key's: it is not part of the record
+    del schema["$defs"]["Verdict"]["properties"]["expected"]
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "result.json of lab"} | schema
+
+
 def _folders(folder: Path) -> list[Path]:
     try:
         with os.scandir(folder) as entries:

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Any
 
+import jsonschema
 import msgspec
 import pytest
 
@@ -14,15 +16,15 @@ from lab.results import (
     Result,
     Unreadable,
     find_results,
+    json_schema,
     read_result,
     suites_with_runs,
+    to_json,
     write_result,
 )
 from lab.verdict import Status, Verdict
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
+PROJECT = Path(__file__).parents[1]
 VERDICT = Verdict(Status.WRONG, "no", "t-1", "T/1", "s", "t", sample=0, expected="the answer")
 RESULT = Result(
     lab="1",
@@ -120,3 +122,22 @@ def test_a_result_in_another_folder_than_its_own_is_a_problem(tmp_path: Path) ->
     assert isinstance(found, Unreadable)
     assert "s/x/t-1" in found.reason
     assert list(find_results(root, "none")) == []
+
+
+def as_json(value: object) -> dict[str, Any]:
+    read: dict[str, Any] = json.loads(json.dumps(value))
+    return read
+
+
+def test_the_published_schema_is_that_of_the_records() -> None:
+    published = json.loads((PROJECT / "docs" / "result.schema.json").read_text("utf-8"))
+    assert published == as_json(json_schema()), "write it anew: scripts/schema.py"
+
+
+def test_a_record_keeps_to_the_published_schema() -> None:
+    validator = jsonschema.Draft202012Validator(json_schema())
+    validator.check_schema(json_schema())
+    record = as_json(to_json(RESULT))
+    validator.validate(record | {"of a newer lab": 1})
+    for key, value in (("stop", "late"), ("requests", "two"), ("verdict", {"status": "good"}), ("tokens", [])):
+        assert not validator.is_valid(record | {key: value}), key
