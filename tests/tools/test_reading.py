@@ -6,6 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lab.apis import Api
 from lab.errors import LabError
@@ -157,3 +159,44 @@ def test_a_file_that_is_none(tmp_path: Path) -> None:
     file.write_bytes(b"# one\n# \xff\n")
     with pytest.raises(LabError, match=r"mine\.toml:2: not UTF-8"):
         read_adapter(file)
+
+
+PIECES = [
+    "[",
+    "]",
+    "[[files]]",
+    '"',
+    "'''",
+    '"""',
+    "\n",
+    "=",
+    ".",
+    "{",
+    "}",
+    "{nope}",
+    "#",
+    "\\",
+    "a",
+    "\r\n",
+    "é",
+    "\0",
+    "1e9",
+]
+
+
+@given(st.lists(st.tuples(st.integers(0, len(WHOLE)), st.integers(0, 9), st.sampled_from(PIECES)), max_size=4))
+def test_whatever_was_done_to_a_file_it_is_read_or_refused(
+    tmp_path_factory: pytest.TempPathFactory, edits: list[tuple[int, int, str]]
+) -> None:
+    text = WHOLE
+    for place, removed, piece in edits:
+        text = text[:place] + piece + text[place + removed :]
+    file = tmp_path_factory.mktemp("edited") / "mine.toml"
+    file.write_bytes(text.encode())
+    try:
+        said = f"{file}:1: {read_adapter(file).name}"
+    except LabError as error:
+        said = error.what
+    line = re.match(rf"{re.escape(str(file))}:(\d+): ", said)
+    assert line is not None, said
+    assert 1 <= int(line[1]) <= text.count("\n") + 1
