@@ -276,7 +276,6 @@ class Proxy:
         self.keywords: dict[str, Any] = {}
         self.value: Any = None
         self.case_cpu_ns = 0
-        self.cpu_ns = 0
         self.largest_bytes = 0
         self._mark(busy=True)
 
@@ -346,7 +345,6 @@ class Proxy:
 
     def _take(self, view: memoryview) -> Any:
         (cpu_ns,) = wire.CPU.unpack_from(view)
-        self.cpu_ns += cpu_ns
         self.case_cpu_ns = max(self.case_cpu_ns, cpu_ns)
         size = len(view) - wire.CPU.size
         try:
@@ -363,7 +361,6 @@ class Proxy:
         """What the supervisor records of this sample."""
         return {
             "calls": self.calls,
-            "cpu_ns": self.cpu_ns,
             "case_cpu_ns": self.case_cpu_ns,
             "largest_bytes": self.largest_bytes,
         }

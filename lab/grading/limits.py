@@ -20,7 +20,10 @@ MIN_VALUE_BYTES = 1 << 20
 
 @dataclasses.dataclass(frozen=True)
 class Measured:
-    """What one candidate used. Seconds, MiB, bytes; `cpu_s` is of its whole process tree."""
+    """What one candidate used. Seconds, MiB, bytes; `cpu_s` is of its whole process tree, as the kernel counts it.
+
+    `case_cpu_s`, of its slowest case, is the candidate's own word: limits are made from it, and only a reference's.
+    """
 
     cases: int = 0
     cpu_s: float = 0.0

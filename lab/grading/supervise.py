@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import fcntl
 import functools
 import marshal
@@ -112,7 +113,9 @@ class Candidate:
         self.seen_at = now
         first = self._first_process()
         if first is not None:
-            self.usage = tree_usage(first)
+            seen = tree_usage(first)
+            # what has ended has used its time all the same
+            self.usage = dataclasses.replace(seen, cpu_s=max(seen.cpu_s, self.usage.cpu_s))
         if self.held.scratch is not None and now - self.scratch_seen_at > SCRATCH_LOOK_S:
             # in a sandbox the file system itself has that size
             self.scratch_bytes = folder_bytes(self.held.scratch, SCRATCH_BYTES + 1)
@@ -147,13 +150,13 @@ class Candidate:
         return None
 
     def measured(self, seen: dict[str, int]) -> Measured:
-        """What it used until now."""
+        """What it used until now. `seen` is the judge's word, which has each case's CPU time from the candidate."""
         first = self._first_process()
         interpreter = first_child(first) if first is not None and self.isolation is Isolation.BWRAP else first
         peak = 0.0 if interpreter is None else peak_mb(interpreter)
         return Measured(
             cases=seen.get("calls", 0),
-            cpu_s=max(self.usage.cpu_s, seen.get("cpu_ns", 0) / 1e9),
+            cpu_s=self.usage.cpu_s,
             case_cpu_s=seen.get("case_cpu_ns", 0) / 1e9,
             wall_s=time.monotonic() - self.started_at,
             peak_mb=max(peak, self.usage.resident_mb),

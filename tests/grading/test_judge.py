@@ -360,7 +360,7 @@ HOSTILE: dict[str, str] = {
     "says it is done": 'say(kind="task-done"); time.sleep(0.5)',
     "says a sample is done": 'say(kind="sample-done", status=0); time.sleep(0.5)',
     "says much": "for _ in range(50): say(**passed)",
-    "says a number too large for a float": 'say(kind="outcome", status="pass", cpu_ns=10**400, calls=10**400)',
+    "says a number too large for a float": 'say(kind="outcome", status="pass", case_cpu_ns=10**400, calls=10**400)',
     "says a number too long to print": "say(kind='outcome', status=10**5000, reason=-10**5000)",
     "says arrays": "import numpy as np; say(kind='outcome', status=np.arange(3), reason=np.ones(2), calls=np.int64(3))",
     "says nothing known": "say(what=object())",

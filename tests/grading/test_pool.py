@@ -109,6 +109,20 @@ def test_what_a_verdict_says(ground: Ground, level: Isolation) -> None:
 
 
 @AT_EACH_LEVEL
+def test_what_a_candidate_says_of_its_own_clock_is_not_in_its_verdict(ground: Ground, level: Isolation) -> None:
+    source = "import itertools, time\ntime.process_time_ns = itertools.count(0, 10**13).__next__\n" + IDENTITY
+    ends = "import os, time\ndef f(x):\n    end = time.process_time() + 0.3\n"
+    ends += "    while time.process_time() < end: pass\n    os._exit(0)\n"
+    with pool_of(ground, level) as pool:
+        lied, ended = pool.submit(job(source, ends)).result(ANSWER_LIMIT_S)
+    assert lied.verdict.passed
+    assert lied.verdict.cpu_s < 5
+    # what was seen of one that is gone is not forgotten
+    assert ended.verdict.status is Status.ERROR
+    assert 0.2 <= ended.verdict.cpu_s < 5
+
+
+@AT_EACH_LEVEL
 def test_the_first_failing_case_is_told_with_the_expected_value_apart(ground: Ground, level: Isolation) -> None:
     with pool_of(ground, level) as pool:
         verdict = graded(pool, job("def f(x):\n    return min(x, 1)\n"))
