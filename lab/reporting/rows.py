@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from lab.results import Result
+    from lab.verdict import Verdict
 
 
 @dataclasses.dataclass(frozen=True, order=True)
@@ -108,6 +109,10 @@ class Row(Scores):
     settings: Mapping[str, Any]
     missing: tuple[str, ...]
     """Tasks of the suite without a scored run."""
+    attempts: int
+    """How often a task could be tried in one run; all other figures are of the first try."""
+    best_of_n: float | None
+    """The mean over tasks of the share of runs in which one of the attempts passed; None for one attempt."""
     median_wall_s: float | None
     """Of the tool, over its runs; None where no run took time."""
     isolations: tuple[str, ...]
@@ -134,15 +139,33 @@ def make_rows(results: Iterable[Result], lock: Mapping[str, str]) -> list[Row]:
 def _row(key: Key, results: list[Result], lock: Mapping[str, str]) -> Row:
     statuses: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
     for result in results:
-        statuses[result.task][result.verdict.status.value if result.verdict else "interrupted"] += 1
+        first = first_verdict(result)
+        statuses[result.task][first.status.value if first else "interrupted"] += 1
     scores = {task: TaskScore(dict(statuses[task])) for task in sorted(statuses, key=natural)}
     walls = [result.wall_s for result in results if result.verdict]
     median = statistics.median(walls) if walls else 0.0
+    attempts = results[0].settings.get("attempts")
     return Row(
         key=key,
         settings=results[0].settings,
         scores=scores,
         missing=tuple(t for t in sorted(lock, key=natural) if not (t in scores and scores[t].scored)),
+        attempts=attempts if isinstance(attempts, int) else 1,
+        best_of_n=_best_of_n(results) if attempts else None,
         median_wall_s=median or None,
         isolations=tuple(sorted({r.verdict.isolation for r in results if r.verdict and r.verdict.solution_sha256})),
     )
+
+
+def first_verdict(result: Result) -> Verdict | None:
+    """The verdict on the first attempt, which alone is pass@1; None in a run that was interrupted."""
+    return result.attempts[0].verdict if result.verdict and result.attempts else result.verdict
+
+
+def _best_of_n(results: Iterable[Result]) -> float | None:
+    """The mean over tasks of the share of runs that ended in a pass."""
+    passes: dict[str, list[bool]] = collections.defaultdict(list)
+    for result in results:
+        if result.verdict is not None and result.verdict.status.scored:
+            passes[result.task].append(result.verdict.passed)
+    return statistics.fmean(map(statistics.fmean, passes.values())) if passes else None

@@ -28,6 +28,9 @@ def comparison(suite: str, rows: Sequence[Row]) -> Table:
     figures = ["tasks", "passed", "pass@1", "95 %\ninterval", "time-\nouts", "infra", "missing\ntasks", "median\nwall"]
     if with_infra:
         figures.insert(4, "infra\nfails")
+    with_attempts = any(row.attempts > 1 for row in rows)
+    if with_attempts:
+        figures.insert(3, "best\nof n")
     # so narrow that ten columns fit a terminal of 80
     table = Table(title=markup(suite), title_justify="left", box=box.SIMPLE_HEAD, padding=0)
     for column in ("tool", "model"):
@@ -35,7 +38,10 @@ def comparison(suite: str, rows: Sequence[Row]) -> Table:
     for column in figures:
         table.add_column(column, justify="right", no_wrap=True)
     for row, name in zip(rows, names(rows), strict=True):
-        cells = [str(row.tasks), f"{row.count(Status.PASS)}/{row.scored}", rate(row.pass_at_1), interval(row)]
+        cells = [str(row.tasks), f"{row.count(Status.PASS)}/{row.scored}", rate(row.pass_at_1)]
+        if with_attempts:
+            cells.append(UNKNOWN if row.attempts == 1 else f"{rate(row.best_of_n)} ({row.attempts})")
+        cells.append(interval(row))
         if with_infra:
             cells.append(rate(row.pass_at_1_infra_fails))
         cells += [
@@ -67,6 +73,8 @@ def footer(rows: Sequence[Row]) -> list[str]:
         lines.append(
             "infra: runs that lab could not grade, not scored. infra fails: pass@1 with each of them as a failure."
         )
+    if any(row.attempts > 1 for row in rows):
+        lines.append("best of n: tasks that one of up to n attempts passed; all other figures are of first tries.")
     if isolations := sorted({name for row in rows for name in row.isolations}):
         lines.append(f"isolation of graded code: {', '.join(isolations)}")
     if any(row.key.other_lock for row in rows):
@@ -91,6 +99,8 @@ def to_record(row: Row, *, tasks: bool) -> dict[str, Any]:
         "pass_at_1": row.pass_at_1,
         "pass_at_1_interval_95": row.interval,
         "pass_at_1_infra_fails": row.pass_at_1_infra_fails,
+        "attempts": row.attempts,
+        "best_of_n": row.best_of_n,
         "statuses": {s: row.count(s) for s in (*(status.value for status in Status), "interrupted")},
         "missing": list(row.missing),
         "median_wall_s": row.median_wall_s,

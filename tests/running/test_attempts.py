@@ -95,6 +95,22 @@ def test_attempts_end_with_the_first_that_passes(
     assert len(list(folder.glob("attempt-*/trace/requests.jsonl"))) == len(statuses)
 
 
+def test_a_report_keeps_the_first_try_apart_from_the_best(
+    laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    adapter(laboratory)
+    # ones-1 at once, ones-2 at the second try, ones-3 never
+    answers = [RIGHT, WRONG, Reply("def f(x): return x + 2\n"), WRONG, WRONG]
+    with serve(answers) as server:
+        run(laboratory, server, monkeypatch, "-n", "3", "--jobs", "1", "--attempts", "2")
+    ((row,),) = (report["rows"] for report in laboratory("report", "--json").json())
+    assert (row["runs_passed"], row["attempts"]) == (1, 2)
+    assert (row["pass_at_1"], row["best_of_n"]) == (pytest.approx(1 / 3), pytest.approx(2 / 3))
+    shown = laboratory("report").out
+    assert "66.7 % (2)" in shown
+    assert "33.3 %" in shown
+
+
 @pytest.mark.parametrize(
     ("failure", "why"),
     [
