@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from lab.running.folders import Folders
 
 WORK, HOME, PRIVATE = "/work", "/home/agent", "/run/lab"
+OTHER_WORK = "/agent/work"
+"""The work folder where a tool is installed below /work: its files would be mounted into what it works on."""
 RELAY = "relay.py"
 LAB = Path(relay.__file__).resolve().parents[1]
 USER = "1000"
@@ -69,7 +71,6 @@ ETC = {
 OWN_ENVIRONMENT = {
     "HOME": HOME,
     "TMPDIR": "/tmp",  # noqa: S108
-    "PWD": WORK,
     "USER": "agent",
     "LOGNAME": "agent",
     "SHELL": "/bin/sh",
@@ -87,12 +88,14 @@ class Sandbox:
     network: Network
     relayed: bool
     """Whether it reaches a model, through the relay."""
+    inside: str = WORK
+    """The work folder, as the tool sees it."""
     search: str = ""
     """The user's PATH, of which it gets the folders that it sees."""
     isolation: Isolation = Isolation.BWRAP
 
     def work(self, folders: Folders) -> str:  # noqa: ARG002
-        return WORK
+        return self.inside
 
     def home(self, folders: Folders) -> str:  # noqa: ARG002
         return HOME
@@ -112,7 +115,7 @@ class Sandbox:
             write_atomic(folders.private / RELAY, Path(relay.__file__).read_bytes())
             inside = f"{PRIVATE}/{folders.socket.name}"
             argv = [str(_interpreter()), "-I", "-S", f"{PRIVATE}/{RELAY}", inside, str(RELAY_PORT), "--", *argv]
-        given = {**ENVIRONMENT, **OWN_ENVIRONMENT, "PATH": self.search_path(), **environment}
+        given = {**ENVIRONMENT, **OWN_ENVIRONMENT, "PWD": self.inside, "PATH": self.search_path(), **environment}
         with folders.status.open("wb") as status:
             number = status.fileno()
             yield Start([*self._bwrap(given, folders, number), *argv], {}, folders.base, (number,))
@@ -148,7 +151,7 @@ class Sandbox:
         for name, value in environment.items():
             line += ["--setenv", name, value]
         line += [*system_view(), *_etc(folders, self.network), *_kernel()]
-        line += ["--bind", str(folders.work), WORK, "--bind", str(folders.home), HOME]
+        line += ["--bind", str(folders.work), self.inside, "--bind", str(folders.home), HOME]
         # after /tmp and the home, below which a tool may be installed
         for path in self.paths:
             line += ["--ro-bind", str(path.resolve()), str(path)]
@@ -160,7 +163,7 @@ class Sandbox:
         if self.relayed:
             for file in (folders.socket, folders.private / RELAY):
                 line += ["--ro-bind", str(file), f"{PRIVATE}/{file.name}"]
-        return [*line, "--remount-ro", "/", "--chdir", WORK, "--"]
+        return [*line, "--remount-ro", "/", "--chdir", self.inside, "--"]
 
 
 def sandbox_for(
@@ -184,7 +187,8 @@ def sandbox_for(
     for place in sorted(places, key=lambda place: len(place.parts)):
         if not any(place.is_relative_to(folder) for folder in (*system, *shown)):
             shown.append(place)
-    return Sandbox(tuple(shown), executable, network, relayed, search)
+    below = [place for place in (*shown, executable) if place is not None and place.is_relative_to(WORK)]
+    return Sandbox(tuple(shown), executable, network, relayed, OTHER_WORK if below else WORK, search)
 
 
 def choose_for_agents(

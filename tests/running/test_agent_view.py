@@ -214,6 +214,14 @@ def test_lab_itself_is_not_there_where_it_is_installed_beside_the_tool(ground: G
     assert (folder / "trace/stdout").read_text() == "[]\n"
 
 
+def test_a_tool_below_the_work_folders_name_is_not_mounted_into_its_work() -> None:
+    for program, work in (("/work/tools/agent", "/agent/work"), ("/workshop/agent", "/work")):
+        sandbox = sandbox_for(
+            (Path(program),), Path(program), root=Path("/lab-root"), network=Network.MODEL, relayed=False, search=""
+        )
+        assert sandbox.inside == work
+
+
 @pytest.mark.sandbox
 def test_it_sees_its_own_processes_only(ground: Ground) -> None:
     code = "import os\nprint(sum(name.isdigit() for name in os.listdir('/proc')), os.getppid())"

@@ -106,7 +106,7 @@ def solve(root: Root, tool: str, folder: Path) -> None:
         tried = agent.attempt(planned, folder, threading.Event())
     trace = folder / "trace"
     said = (trace / "stdout").read_text()[-2000:] + (trace / "stderr").read_text()[-2000:]
-    assert tried.stop == "done", said
+    assert (tried.stop, tried.notes) == ("done", ()), said
     assert (folder / "work/solution.py").read_text() != suite.task(TASK).stub.read_text(), said
     assert check(root, folder / "work/solution.py") == "pass"
     assert tried.usage is not None
