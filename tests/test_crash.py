@@ -89,24 +89,35 @@ class Gen(Work):
 
 
 class Run(Work):
+    tool = "replay"
+
     def arguments(self) -> list[str | Path]:
         file = slow_samples(self.laboratory)
         return ["run", "replay", "--samples", file, "--suite", "tiny", "--jobs", "2", "--json"]
 
     def done(self) -> Done:
-        results = self.laboratory.results("replay")
+        results = self.laboratory.results(self.tool)
         done = {f"{r.task} {r.sample}": r.verdict.status for r in results if r.stop == "done" and r.verdict}
         assert len(done) == sum(r.stop == "done" and r.verdict is not None for r in results), "one is there twice"
         return done
 
     def final(self) -> object:
-        return self.done(), len(self.laboratory.results("replay"))
+        return self.done(), len(self.laboratory.results(self.tool))
 
     def reused(self, out: str) -> int:
         return int(json.loads(out)["skipped"])
 
     def forget(self) -> None:
         shutil.rmtree(self.laboratory.root / "runs", ignore_errors=True)
+
+
+class RunAgent(Run):
+    tool = "agent"
+
+    def arguments(self) -> list[str | Path]:
+        # the root stands in it, so that `processes` finds it and what it starts
+        script = f"sleep 0.2 & sed -i 's/[.][.][.]/return x + 2/' solution.py; wait; : {self.laboratory.root}"
+        return ["run", "agent", "--command", f'sh -c "{script}"', "--suite", "tiny", "--jobs", "2", "--json"]
 
 
 class Grade(Work):
@@ -195,7 +206,7 @@ def assert_whole(root: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kills", [2, 7])
-@pytest.mark.parametrize("kind", [Gen, Run, Grade])
+@pytest.mark.parametrize("kind", [Gen, Run, RunAgent, Grade])
 def test_killed_at_random_points(laboratory: Laboratory, kind: type[Work], kills: int) -> None:
     if trouble := bwrap_trouble():
         pytest.skip(f"bubblewrap does not run here: {trouble}")
