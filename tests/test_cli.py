@@ -69,7 +69,7 @@ BAD_USAGE = [
     ("grade . --suite tiny", "holds no samples"),
     *((f"grade x.jsonl --suite tiny --k {value}", "--k") for value in ("0", "1,", "x", "-1", "1.5", "9" * 10)),
     ("check ones-1", "missing argument 'solution'"),
-    ("check ones-1 nowhere.py", "there is no file nowhere.py"),
+    ("check ones-1 nowhere.py", "there is no file or folder nowhere.py"),
     ("check one-1 nowhere.py", "did you mean ones-1"),
     ("show One/99", "there is no task one/99"),
     ("show ones-1 --suite nix", "there is no suite nix"),

@@ -48,7 +48,8 @@ def check(root: Root, _environment: Environment, options: CheckOptions) -> ExitC
     suite, task = find_task(root, options.task, options.suite)
     exam = load_exam(suite, task.id)
     if not options.solution.exists() and not options.solution.is_symlink():
-        raise LabError(f"there is no file {options.solution}", "Name the solution to grade")
+        # of somebody who types: what an agent left is a folder, and without solution.py that is `missing`
+        raise LabError(f"there is no file or folder {options.solution}", "Name the solution to grade")
     isolation = choose(options.isolation, say=warn)
     venv = ensure_venv(suite, get_suite(suite.name), say=warn)
     try:

@@ -66,6 +66,10 @@ def carried(suite: SuitePaths, *arguments: Any) -> list[Any]:
     return [suite.venv_python, "-I", "-S", suite.carried_grader, *arguments]
 
 
+def lab_check(root: Root, solution: Path) -> list[Any]:
+    return [sys.executable, "-m", "lab", "--root", root.folder, "check", TASK, solution]
+
+
 def left(work: Path, text: str) -> Path:
     (work / "solution.py").write_text(text)
     return work
@@ -96,13 +100,26 @@ def test_one_line_and_the_exit_code(suite: SuitePaths, task: TaskPaths, work: Pa
 
 
 @pytest.mark.parametrize("make", [lambda _: None, lambda path: path.symlink_to("/etc/passwd"), os.mkfifo, os.mkdir])
-def test_what_is_no_solution_is_not_passed(
-    suite: SuitePaths, task: TaskPaths, work: Path, make: Callable[[Path], object]
+def test_a_folder_without_a_solution_is_not_passed(
+    starter: Root, suite: SuitePaths, task: TaskPaths, work: Path, make: Callable[[Path], object]
 ) -> None:
     make(work / "solution.py")
     done = ran(carried(suite, task.task, work))
     assert (done.returncode, done.stderr) == (1, "")
     assert done.stdout.startswith(f"missing {TASK}: ")
+    by_lab = ran(lab_check(starter, work), HOME=str(work))
+    assert (by_lab.returncode, by_lab.stdout, by_lab.stderr) == (1, done.stdout, "")
+
+
+def test_a_path_that_is_not_there_is_a_mistake_of_who_typed_it(
+    starter: Root, suite: SuitePaths, task: TaskPaths, work: Path
+) -> None:
+    done = ran(carried(suite, task.task, work / "folder"))
+    assert (done.returncode, done.stdout) == (2, "")
+    for path in (work / "folder", work / "solution.py"):
+        by_lab = ran(lab_check(starter, path), HOME=str(work))
+        assert (by_lab.returncode, by_lab.stdout) == (2, "")
+        assert f"there is no file or folder {path}" in by_lab.stderr
 
 
 def test_the_record_has_the_designs_keys_and_no_answer(suite: SuitePaths, task: TaskPaths, work: Path) -> None:
@@ -245,7 +262,7 @@ def test_lab_check_agrees(starter: Root, suite: SuitePaths, task: TaskPaths, wor
     texts = [text(task) for text, _, _ in GRADED.values()]
     for text in texts:
         by_script = ran(carried(suite, task.task, left(work, text), "--json"))
-        lab = [sys.executable, "-m", "lab", "--root", starter.folder, "check", TASK, work / "solution.py"]
+        lab = lab_check(starter, work / "solution.py")
         by_lab = ran([*lab, "--json"], HOME=str(work))
         assert by_lab.returncode == by_script.returncode, by_lab
         records = [json.loads(done.stdout) for done in (by_script, by_lab)]
