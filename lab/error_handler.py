@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import platform
 import signal
@@ -52,9 +53,26 @@ def guard(action: Callable[[], int | None]) -> int:  # noqa: PLR0911 - one a kin
             return ExitCode.INTERRUPTED
         except Exception as error:  # noqa: BLE001 - the last resort: a bug must not print a traceback
             if isinstance(error, OSError) and error.errno in DISK_ERRORS:
-                warn(str(disk_error(Path(os.fsdecode(error.filename or "a file")), error)))
+                warn(str(_refused(error)))
                 return ExitCode.NOTHING_DONE
             return _bug(error)
+
+
+def _refused(error: OSError) -> LabError:
+    """What the system refused at a path that it names. Whether reading or writing, the path itself must tell."""
+    path = Path(os.fsdecode(error.filename or "a file"))
+    if isinstance(error, PermissionError) and _is_unreadable(path):
+        return LabError(f"cannot read {path}: {DISK_ERRORS[errno.EACCES]}", "Get leave to read it, then run it again")
+    return disk_error(path, error)
+
+
+def _is_unreadable(path: Path) -> bool:
+    """Whether something is there, or may be, that this user cannot look into."""
+    try:
+        path.stat()
+    except OSError as error:
+        return isinstance(error, PermissionError)
+    return not os.access(path, os.R_OK)
 
 
 @contextlib.contextmanager

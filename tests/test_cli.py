@@ -13,6 +13,7 @@ from lab import cli
 from lab.error_handler import guard
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from tests.support.laboratory import Laboratory
@@ -184,6 +185,35 @@ def test_exit_codes_of_errors(error: BaseException, code: int, capfd: pytest.Cap
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == code
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda path: path.touch(0o000), "cannot read {path}: permission denied. Get leave to read it, "),
+        (lambda path: path.parent.chmod(0o000), "cannot read {path}: permission denied. Get leave to read it, "),
+        (lambda path: path.touch(0o444), "cannot write {path}: permission denied. Free space or "),
+        (lambda _: None, "cannot write {path}: permission denied. Free space or "),
+    ],
+    ids=["no leave to read", "no leave to look", "no leave to write", "nothing there"],
+)
+def test_a_refusal_says_what_was_refused(tmp_path: Path, make: Callable[[Path], object], said: str) -> None:
+    path = tmp_path / "folder" / "file"
+    path.parent.mkdir()
+    tmp_path.chmod(0o755)
+    make(path)
+    script = (
+        "import os\n"
+        "from lab.error_handler import guard\n"
+        # root may read everything, and nobody may not come here but by a relative path
+        f"os.chdir({str(tmp_path)!r}); os.getuid() or (os.setgid(65534), os.setuid(65534))\n"
+        "def action(): raise PermissionError(13, 'Permission denied', 'folder/file')\n"
+        "raise SystemExit(guard(action))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    path.parent.chmod(0o755)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"lab: {said.format(path='folder/file')}"), done.stderr
 
 
 def test_a_reader_that_goes_away_is_no_error(laboratory: Laboratory) -> None:
