@@ -18,6 +18,7 @@ from measuring.laboratory import PROJECT, Laboratory, prepare, write_samples
 from measuring.machine import busy_warning, machine_line
 from measuring.peers import EvalPlus, Peer
 from measuring.programs import Failed, positive, run
+from measuring.running import overhead
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -131,6 +132,11 @@ class Bench:
             peaks[FEW_SAMPLES],
         )
 
+    def run(self) -> Iterator[Figure]:
+        """What running a tool costs, beside grading what it left."""
+        self._say("lab run of a tool that does nothing")
+        yield overhead(self.laboratory, self.repeat)
+
     # ---- one run each
 
     def _floor(self) -> float:
@@ -201,7 +207,7 @@ class Bench:
 
 
 PAGE = PROJECT / "docs" / "bench.md"
-GROUPS = ("gen", "check", "grade", "labelled", "memory", "flat")
+GROUPS = ("gen", "check", "grade", "labelled", "memory", "flat", "run")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -236,7 +242,7 @@ def _measure(options: argparse.Namespace) -> tuple[list[Figure], str]:
     figures: list[Figure] = []
     if {"gen", "grade"} & set(options.only):
         figures += bench.speed(options.only)
-    for name in ("check", "labelled", "memory", "flat"):
+    for name in ("check", "labelled", "memory", "flat", "run"):
         if name in options.only:
             figures += getattr(bench, name)()
     return figures, page(machine, figures, bench.remarks, options.repeat)

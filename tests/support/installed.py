@@ -50,7 +50,7 @@ PINS = {
     "codex": Pin("npm", "@openai/codex", "0.171.0"),
     "pi": Pin("npm", "@mariozechner/pi-coding-agent", "0.73.1"),
     "mini-swe-agent": Pin("pip", "mini-swe-agent", "2.4.6"),
-    "tomo": Pin("go", "github.com/tamnd/tomo/cmd/tomo", "latest"),
+    "tomo": Pin("go", "github.com/tamnd/tomo/cmd/tomo", "v0.2.11"),
     "claude-code": Pin("npm", "@anthropic-ai/claude-code", "2.1.197"),
     "gemini-cli": Pin("npm", "@google/gemini-cli", "0.61.0"),
     "opencode": Pin("npm", "opencode-ai", "1.18.33"),
