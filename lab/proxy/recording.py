@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 from typing import TYPE_CHECKING, Self
 
 import msgspec
@@ -25,6 +26,8 @@ MAX_TRACE_BYTES = 1 << 30
 MAX_LINES = 50_000
 """Of requests in one attempt; what comes after is counted and refused, and leaves no line."""
 SUFFIXES = {"application/json": "json", "text/event-stream": "sse"}
+ENDLESS_NUMBER = re.compile(rb"[0-9]{4000}")
+"""Python reads none of more than 4,300 digits, so a line with one could not be read."""
 TOO_MUCH = f"the trace holds {MAX_TRACE_BYTES >> 20} MiB already"
 
 
@@ -147,6 +150,7 @@ class _Lines:
 
     def __exit__(self, *_: object) -> None:
         os.close(self._descriptor)
+        self._descriptor = -1  # its number may soon be another file's
 
     def add(self, line: bytes) -> None:
         end = os.fstat(self._descriptor).st_size
@@ -165,12 +169,14 @@ def _write_all(descriptor: int, data: bytes) -> None:
 
 def _as_json(body: bytes) -> msgspec.Raw:
     """The body as it may stand in a line: its own JSON without line breaks, else its text as a JSON string."""
-    try:
-        body.decode("utf-8")
-        return msgspec.Raw(msgspec.json.format(body, indent=-1))
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        pass
-    try:  # msgspec does not take half an emoji, which an agent makes where it cuts a text
-        return msgspec.Raw(json.dumps(json.loads(body.decode("utf-8")), allow_nan=False).encode())
-    except (ValueError, RecursionError):
-        return msgspec.Raw(msgspec.json.encode(body.decode("utf-8", "replace")))
+    text = body.decode("utf-8", "replace")
+    if text.encode() == body and not ENDLESS_NUMBER.search(body):
+        try:
+            return msgspec.Raw(msgspec.json.format(body, indent=-1))
+        except (msgspec.DecodeError, RecursionError):
+            pass
+        try:  # msgspec does not take half an emoji, which an agent makes where it cuts a text
+            return msgspec.Raw(json.dumps(json.loads(text), allow_nan=False).encode())
+        except (ValueError, RecursionError):
+            pass
+    return msgspec.Raw(msgspec.json.encode(text))

@@ -91,7 +91,7 @@ class Proxy:
         try:
             tap.open(socket)
         except BaseException:
-            recorder.close()
+            tap.close()
             raise
         with self._lock:
             self._taps.add(tap)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
+import socket
 import threading
 from typing import TYPE_CHECKING, Any, cast
 
@@ -38,12 +40,30 @@ _quiet.propagate = False  # what a hostile client sends is no news on the user's
 
 
 class _Server(web.Server):
-    """A server that cuts connections beyond the limit."""
+    """A server that cuts connections beyond the limit, and those that come as it closes."""
+
+    closing = False
 
     def connection_made(self, handler: RequestHandler, transport: asyncio.Transport) -> None:
         super().connection_made(handler, transport)
-        if len(self.connections) > MAX_CONNECTIONS:
+        if self.closing or len(self.connections) > MAX_CONNECTIONS:
             transport.abort()
+
+
+def _listener(path: Path | None) -> socket.socket:
+    """A socket that listens, on a path or a port. Raises LabError."""
+    listener = socket.socket(socket.AF_INET if path is None else socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        listener.bind((HOST, 0) if path is None else os.fspath(path))
+        listener.listen(BACKLOG)
+    except OSError as error:
+        listener.close()
+        where = HOST if path is None else os.fspath(path)
+        raise LabError(
+            f"cannot listen for the agent on {where}: {error.strerror or error}",
+            "Free a port, or choose a root with a shorter path",
+        ) from error
+    return listener
 
 
 class Tap:
@@ -56,8 +76,10 @@ class Tap:
         self._on_close = on_close
         self._asked = 0
         self._exchanges: set[asyncio.Task[Any]] = set()
+        self._server: _Server | None = None
         self._runner: web.ServerRunner | None = None
-        self._socket: Path | None = None
+        self._listener: socket.socket | None = None
+        self._path: Path | None = None
         self._closing = threading.Lock()
         self._closed = False
         self.base_url = ""
@@ -68,10 +90,13 @@ class Tap:
         """What the tool must show as its key, in whatever way its API has."""
         return self._line.key
 
-    def open(self, socket: Path | None) -> None:
-        """Listen on the Unix socket, else on a free port of this machine's loopback. Raises LabError."""
-        self._loop.call(self._open, socket)
-        self._socket = socket
+    def open(self, path: Path | None) -> None:
+        """Listen on the Unix socket `path`, else on a free port of this machine's loopback. Raises LabError."""
+        self._listener = _listener(path)
+        self._path = path
+        if path is None:
+            self.base_url = f"http://{HOST}:{self._listener.getsockname()[1]}"
+        self._loop.call(self._open, self._listener)
 
     def usage(self) -> Usage:
         """What the attempt has used so far."""
@@ -91,14 +116,16 @@ class Tap:
                 finally:
                     self._line.recorder.close()
                     self._on_close(self)
-                    if self._socket is not None:
-                        self._socket.unlink(missing_ok=True)
+                    if self._listener is not None:
+                        self._listener.close()
+                    if self._path is not None:
+                        self._path.unlink(missing_ok=True)
                 if self._line.recorder.error is not None:
                     raise self._line.recorder.error
         return self.usage()
 
-    async def _open(self, socket: Path | None) -> None:
-        server = _Server(
+    async def _open(self, listener: socket.socket) -> None:
+        self._server = _Server(
             self._handle,
             handler_cancellation=True,
             access_log=None,
@@ -108,25 +135,10 @@ class Tap:
             max_field_size=MAX_HEADER_BYTES,
             lingering_time=LINGER_S,
         )
-        self._runner = web.ServerRunner(server, shutdown_timeout=CLOSE_S)
+        self._runner = web.ServerRunner(self._server, shutdown_timeout=CLOSE_S)
         await self._runner.setup()
-        site: web.BaseSite
-        if socket is None:
-            site = web.TCPSite(self._runner, HOST, 0, backlog=BACKLOG)
-        else:
-            site = web.UnixSite(self._runner, socket, backlog=BACKLOG)
-        try:
-            await site.start()
-        except OSError as error:
-            await self._runner.cleanup()
-            where = HOST if socket is None else str(socket)
-            raise LabError(
-                f"cannot listen for the agent on {where}: {error.strerror or error}",
-                "Free a port, or choose a root with a shorter path",
-            ) from error
+        await web.SockSite(self._runner, listener, backlog=BACKLOG).start()
         self._loop.at_end.add(self._close)
-        if socket is None:
-            self.base_url = f"http://{HOST}:{self._runner.addresses[0][1]}"
 
     async def _close(self) -> None:
         self._loop.at_end.discard(self._close)
@@ -135,7 +147,11 @@ class Tap:
         for exchange in exchanges:
             exchange.cancel()
         await asyncio.gather(*exchanges, return_exceptions=True)
-        if self._runner is not None:
+        if self._server is not None and self._runner is not None and self._listener is not None:
+            # a connection that is just being accepted as the listener closes would be lost open, before Python 3.12
+            asyncio.get_running_loop().remove_reader(self._listener)
+            self._server.closing = True
+            await asyncio.sleep(0)
             await self._runner.cleanup()
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
