@@ -6,7 +6,9 @@ read-only; a sized scratch folder; no network, no /proc, no environment but what
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import functools
 import os
 from typing import TYPE_CHECKING
 
@@ -18,6 +20,7 @@ from lab.process import end, spawn
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Collection, Sequence
+    from pathlib import Path
 
     from lab.grading.site import Venv
 
@@ -25,6 +28,7 @@ SCRATCH_BYTES = 64 << 20
 SHARED_MEMORY_BYTES = 16 << 20
 SYSTEM_FOLDERS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
 SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/localtime", "/etc/alternatives")
+PACKAGE_FOLDERS = ("site-packages", "dist-packages")
 ENVIRONMENT = {
     "PATH": "/usr/local/bin:/usr/bin:/bin",
     "LANG": "C.UTF-8",
@@ -78,7 +82,7 @@ def start_judge(isolation: Isolation, venv: Venv, control: int, progress: int, *
 def _start(isolation: Isolation, venv: Venv, argv: Sequence[str], descriptors: Collection[int]) -> Held:
     environment = ENVIRONMENT | {name: os.environ[name] for name in PASSED_ON if name in os.environ}
     if isolation is Isolation.BWRAP:
-        command = [*_bwrap(environment, (venv.base_prefix, venv.folder)), *argv]
+        command = [*_bwrap(environment, venv.base_prefix, venv.folder), *argv]
         return Held(spawn(command, env={}, cwd="/", pass_fds=descriptors), None)
     folder = scratch.make()
     environment |= {"HOME": folder, "TMPDIR": folder}
@@ -89,7 +93,7 @@ def _start(isolation: Isolation, venv: Venv, argv: Sequence[str], descriptors: C
         raise
 
 
-def _bwrap(environment: dict[str, str], folders: Sequence[object]) -> list[str]:
+def _bwrap(environment: dict[str, str], base_prefix: Path, venv: Path) -> list[str]:
     found = bubblewrap()
     if found is None:
         raise LabError("bubblewrap is gone", "See lab doctor")
@@ -101,9 +105,23 @@ def _bwrap(environment: dict[str, str], folders: Sequence[object]) -> list[str]:
     for place in ("/tmp", "/scratch"):  # noqa: S108
         argv += ["--size", str(SCRATCH_BYTES), "--perms", "0700", "--tmpfs", place]
     # last, so that a venv below /tmp is not hidden by the scratch folder
-    for shared in folders:
+    for shared in (base_prefix, venv):
         argv += ["--ro-bind", str(shared), str(shared)]
+    for hidden in _other_packages(str(base_prefix)):
+        argv += ["--size", "4096", "--perms", "0555", "--tmpfs", hidden]
     return [*argv, "--remount-ro", "/", "--chdir", "/scratch", "--"]
+
+
+@functools.cache
+def _other_packages(base_prefix: str) -> list[str]:
+    """The folders of packages that are not the venv's: lab may be among them, with the answers of its own suite."""
+    found = []
+    for prefix in dict.fromkeys((base_prefix, "/usr", "/usr/local")):
+        library = os.path.join(prefix, "lib")
+        with contextlib.suppress(OSError):
+            pythons = [name for name in os.listdir(library) if name.startswith("python3")]
+            found += [os.path.join(library, name, kind) for name in pythons for kind in PACKAGE_FOLDERS]
+    return [folder for folder in found if os.path.isdir(folder) and not os.path.islink(folder)]
 
 
 def system_view() -> list[str]:

@@ -41,6 +41,19 @@ def _expected() -> list[str]:
 
 @pytest.mark.sandbox
 @pytest.mark.parametrize("level", LEVELS[:1], indirect=True)
+def test_a_candidate_sees_no_packages_but_the_venvs(ground: Ground, level: Isolation) -> None:
+    """Where lab is installed in the base Python, the answers of its starter suite lie there."""
+    prefixes = dict.fromkeys((str(ground.venv.base_prefix), "/usr", "/usr/local"))
+    folders = [str(path) for prefix in prefixes for path in Path(prefix).glob("lib/python3*/*-packages")]
+    assert any(list(Path(folder).iterdir()) for folder in folders), "there is nothing to hide here"
+    source = f"import os\ndef f(x):\n    return [name for folder in {folders!r} for name in os.listdir(folder)]\n"
+    with pool_of(ground, level) as pool:
+        verdict = graded(pool, job(source, of=exam("exp = []\nassert f(0) == exp\n", cases=1, limits=_patient())))
+    assert verdict.status is Status.PASS, verdict.reason
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize("level", LEVELS[:1], indirect=True)
 def test_a_candidate_reaches_the_allow_list_and_no_more(ground: Ground, level: Isolation) -> None:
     source = f"{INSIDE}\ndef f(x):\n    return {_call(ground, channels=2)}\n"
     test = f"exp = {_expected()!r}\nassert f(0) == exp\n"
