@@ -1,12 +1,14 @@
 """Results as they come, in `<out>.partial`: what a kill cannot take back, and the next go does not grade again.
 
 A results file and a journal are of one form: a header, then records on its terms. In a journal the records stand in
-the order in which they came, and a go on other terms adds a header of its own.
+the order in which they came, and a go on other terms adds a header of its own. What a go did not select goes over from
+the results file that it replaces, and stays in the journal until a go selects it.
 """
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import fcntl
 import json
 import os
@@ -14,11 +16,11 @@ import stat
 from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
 from lab.errors import LabError
-from lab.files import disk_error
+from lab.files import disk_error, writing
 from lab.verdict import Status
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
     from pathlib import Path
 
     from lab.bulk.contents import Unit
@@ -31,24 +33,50 @@ PARTIAL = ".partial"
 FIX = "Name another file with --out"
 
 
+@dataclasses.dataclass(frozen=True)
+class _Result:
+    """A result that may be used again, and where it stands."""
+
+    terms: bytes
+    """The header that it stands below, as a line."""
+    header: dict[str, Any]
+    place: int
+    line: bytes
+    record: dict[str, Any]
+
+    @property
+    def task(self) -> str:
+        return str(self.record.get("task"))
+
+    @property
+    def unit(self) -> Unit:
+        return self.task, str(self.record.get("solution_sha256"))
+
+
 class Journal:
     """The results of a file's units, from before and from now. Use as a context manager; one process at a time.
 
+    `fresh` uses none again. `unselected` are the tasks whose results are kept all the same, for another go.
     Raises LabError where the journal cannot be written, or it or the results file is somebody else's file.
     """
 
-    def __init__(self, out: Path, terms: Terms, header: dict[str, Any], *, fresh: bool) -> None:
+    def __init__(
+        self, out: Path, terms: Terms, header: dict[str, Any], *, fresh: bool, unselected: Collection[str]
+    ) -> None:
         self._path = out.with_name(f"{out.name}{PARTIAL}")
-        self._terms = terms
+        self._unselected = unselected
         self._results: dict[Unit, tuple[BinaryIO, int]] = {}
+        self._kept: set[tuple[bytes, Unit]] = set()
         with contextlib.ExitStack() as stack:
             self._file = stack.enter_context(_open_journal(self._path))
-            before = stack.enter_context(_open_results(out)) if out.exists() else None
-            if fresh:
-                self._file.truncate(0)
-            elif before is not None:
-                self._take(before)
-            self._continue(header)
+            self._terms = _cut(self._file)
+            earlier = [stack.enter_context(_open_results(out))] if out.exists() else []
+            # what the journal has is the newer
+            for stream in () if fresh else (*earlier, self._file):
+                self._results |= {r.unit: (stream, r.place) for r in _results(stream) if terms.hold(r.header, r.record)}
+            for stream in (self._file, *earlier) if unselected else ():
+                self._keep(stream)
+            self._say(_line(header))
             self._stack = stack.pop_all()
 
     def __enter__(self) -> Self:
@@ -62,7 +90,7 @@ class Journal:
 
     def add(self, unit: Unit, record: dict[str, Any]) -> None:
         """Keep a result: once this returns, a kill does not lose it."""
-        self._results[unit] = self._file, self._append(record)
+        self._results[unit] = self._file, self._append(_line(record))
 
     def __getitem__(self, unit: Unit) -> dict[str, Any]:
         """The record of a unit that has one."""
@@ -71,44 +99,73 @@ class Journal:
         record: dict[str, Any] = json.loads(stream.readline())
         return record
 
-    def remove(self) -> None:
-        """Delete the file: the results stand elsewhere now."""
-        self._path.unlink()
+    def finish(self) -> None:
+        """Forget what stands in the results file now: all of the journal, but for what was not selected."""
+        if not self._kept:
+            self._path.unlink()
+            return
+        with writing(self._path) as stream:
+            terms = b""
+            for result in _results(self._file):
+                if result.task in self._unselected:
+                    stream.write(result.line if result.terms == terms else result.terms + result.line)
+                    terms = result.terms
 
-    def _continue(self, header: dict[str, Any]) -> None:
-        """Take in the results that an earlier go left here, cut off what it did not finish, and say the terms."""
-        end, last = self._take(self._file)
-        self._file.truncate(end)
-        if last != header:
-            self._append(header)
+    def _keep(self, stream: BinaryIO) -> None:
+        """Have in the journal what a stream has of tasks that are not selected, once."""
+        for result in _results(stream):
+            if result.task in self._unselected and (key := (result.terms, result.unit)) not in self._kept:
+                self._kept.add(key)
+                if stream is not self._file:
+                    self._say(result.terms)
+                    self._append(result.line)
 
-    def _take(self, stream: BinaryIO) -> tuple[int, dict[str, Any] | None]:
-        """Note every result that can be reused; gives the end of the last whole line, and the last header."""
-        header: dict[str, Any] | None = None
-        end = 0
-        for place, line in _whole_lines(stream):
-            end = place + len(line)
-            try:
-                record = json.loads(line)
-            except (ValueError, RecursionError):
-                continue
-            if not isinstance(record, dict):
-                continue
-            if line.startswith(START):
-                header = record
-            elif header is not None and str(record.get("status")) in REUSABLE and self._terms.hold(header, record):
-                self._results[str(record["task"]), str(record.get("solution_sha256"))] = stream, place
-        return end, header
+    def _say(self, terms: bytes) -> None:
+        """Write the header that the next lines stand below, where they do not stand there already."""
+        if terms != self._terms:
+            self._append(terms)
+            self._terms = terms
 
-    def _append(self, record: dict[str, Any]) -> int:
+    def _append(self, line: bytes) -> int:
         """Write one line, and give its place."""
         try:
             place = self._file.seek(0, os.SEEK_END)
-            self._file.write(json.dumps(record).encode() + b"\n")
+            self._file.write(line)
             self._file.flush()
         except OSError as error:
             raise disk_error(self._path, error) from error
         return place
+
+
+def _line(record: dict[str, Any]) -> bytes:
+    return json.dumps(record).encode() + b"\n"
+
+
+def _cut(stream: BinaryIO) -> bytes:
+    """Cut off what a kill left half-written at the end; gives the last header, as a line."""
+    terms, end = b"", 0
+    for place, line in _whole_lines(stream):
+        end = place + len(line)
+        terms = line if line.startswith(START) else terms
+    stream.truncate(end)
+    return terms
+
+
+def _results(stream: BinaryIO) -> Iterator[_Result]:
+    """Every result that stands below a header; what is damaged is passed over."""
+    terms: bytes = b""
+    header: dict[str, Any] | None = None
+    for place, line in _whole_lines(stream):
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError):
+            record = None
+        if not isinstance(record, dict):
+            header = None if line.startswith(START) else header
+        elif line.startswith(START):
+            terms, header = line, record
+        elif header is not None and str(record.get("status")) in REUSABLE:
+            yield _Result(terms, header, place, line, record)
 
 
 def _open_journal(path: Path) -> BinaryIO:

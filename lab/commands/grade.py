@@ -91,7 +91,8 @@ def grade(root: Root, environment: Environment, options: GradeOptions) -> ExitCo
         header = terms.header(suite.name, hashlib.sha256(suite.lock.read_bytes()).hexdigest())
         units = contents.units()
         jobs = options.jobs or environment.jobs
-        with Journal(out, terms, header, fresh=options.fresh) as journal:
+        unselected = {task.id for task in every} - selected.keys()
+        with Journal(out, terms, header, fresh=options.fresh, unselected=unselected) as journal:
             left = [row for unit, row in units.items() if unit not in journal]
             if left:
                 timeout_s = options.grade_timeout_s
@@ -99,7 +100,7 @@ def grade(root: Root, environment: Environment, options: GradeOptions) -> ExitCo
                     _grade(Grader(suite, samples, prompts, pool, jobs, options.all_cases), left, journal)
             digests = {name: lock_digest(entry) for name, entry in lock.items()}
             statuses = write_results(out, header, contents.rows, journal, digests)
-            journal.remove()
+            journal.finish()
     summary = summarise(statuses, tasks, options.ks)
     _print(summary, contents, options, suite=suite.name, out=out, units=len(units), reused=len(units) - len(left))
     return ExitCode.PARTLY if contents.bad or summary.all.count(Status.INFRA) else ExitCode.DONE

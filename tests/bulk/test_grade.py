@@ -204,6 +204,68 @@ def test_a_result_is_reused_while_its_terms_hold(laboratory: Laboratory, graded:
     assert grade(laboratory, file, "--fresh")["reused"] == 0
 
 
+BOTH = (
+    {"task_id": "One/2", "solution": "def f(x): return x + 2"},
+    {"task_id": "Two/1", "solution": "def f(x): return 0"},
+)
+
+
+def test_what_is_not_selected_is_not_lost(laboratory: Laboratory, graded: list[str]) -> None:
+    file = laboratory.samples(GOOD, WRONG, *BOTH)
+    out = laboratory.root / "mine.results.jsonl"
+    partial = out.with_name("mine.results.jsonl.partial")
+    grade(laboratory, file)
+    whole = out.read_bytes()
+    for filters in (("--langs", "twos"), ("-t", "ones-2"), ("-t", "ones-2", "--fresh"), ("-t", "ones-1")):
+        grade(laboratory, file, *filters)
+        assert {record["task"] for record in records(out)[1]} == {"twos-1" if "twos" in filters else filters[1]}
+    graded.clear()
+    size = partial.stat().st_size
+    for task in ("ones-2", "ones-1", "ones-2", "ones-1"):
+        assert grade(laboratory, file, "-t", task)["reused"] == len(records(out)[1])
+    assert partial.stat().st_size == size
+    assert grade(laboratory, file)["reused"] == 4
+    assert (graded, out.read_bytes(), partial.exists()) == ([], whole, False)
+
+
+def test_what_is_not_selected_outlives_a_kill(laboratory: Laboratory, graded: list[str]) -> None:
+    slow = {"task_id": "One/3", "solution": "import time; time.sleep(600)"}
+    file = laboratory.samples(GOOD, WRONG, *BOTH, slow)
+    done = ("-t", "ones-1", "-t", "ones-2", "-t", "twos-1")
+    grade(laboratory, file, *done)
+    partial = laboratory.root / "mine.results.jsonl.partial"
+    sizes = set()
+    for _ in range(3):
+        process = laboratory.start("grade", str(file), "--suite", "tiny", "-t", "ones-3")
+        wait_until(lambda: partial.exists() and partial.read_bytes().endswith(b'"all_cases": false}\n'))
+        process.kill()
+        process.communicate(timeout=DEADLINE_S)
+        sizes.add(partial.stat().st_size)
+    assert len(sizes) == 1
+    graded.clear()
+    assert grade(laboratory, file, *done)["reused"] == 4
+    assert (graded, partial.exists()) == ([], False)
+
+
+def test_what_is_kept_is_reused_on_its_own_terms_only(laboratory: Laboratory) -> None:
+    file = laboratory.samples(GOOD, WRONG, *BOTH)
+    grade(laboratory, file, "--all-cases")
+    grade(laboratory, file, "-t", "twos-1")
+    assert grade(laboratory, file, "-t", "ones-*", "--all-cases")["reused"] == 3
+    assert grade(laboratory, file)["reused"] == 1
+
+
+def test_what_the_suite_no_longer_has_is_not_kept(laboratory: Laboratory) -> None:
+    file = laboratory.samples(GOOD, *BOTH)
+    grade(laboratory, file)
+    out = laboratory.root / "mine.results.jsonl"
+    header, rows = records(out)
+    gone = [row | {"task": "threes-1"} if row["task"] == "twos-1" else row for row in rows]
+    out.write_text("".join(json.dumps(line) + "\n" for line in (header, *gone)))
+    grade(laboratory, file, "-t", "ones-*")
+    assert not out.with_name("mine.results.jsonl.partial").exists()
+
+
 def change_header(out: Path, **changes: object) -> None:
     header, rows = records(out)
     out.write_text("".join(json.dumps(line) + "\n" for line in (header | changes, *rows)))
