@@ -18,6 +18,7 @@ from measuring.laboratory import PROJECT, Laboratory, prepare, write_samples
 from measuring.machine import busy_warning, machine_line
 from measuring.peers import EvalPlus, Peer
 from measuring.programs import Failed, positive, run
+from measuring.proxy import first_byte
 from measuring.running import overhead
 
 if TYPE_CHECKING:
@@ -137,6 +138,11 @@ class Bench:
         self._say("lab run of a tool that does nothing")
         yield overhead(self.laboratory, self.repeat)
 
+    def proxy(self) -> Iterator[Figure]:
+        """What the way through the recording proxy costs."""
+        self._say("streams through the proxy")
+        yield first_byte(self.repeat)
+
     # ---- one run each
 
     def _floor(self) -> float:
@@ -207,7 +213,7 @@ class Bench:
 
 
 PAGE = PROJECT / "docs" / "bench.md"
-GROUPS = ("gen", "check", "grade", "labelled", "memory", "flat", "run")
+GROUPS = ("gen", "check", "grade", "labelled", "memory", "flat", "run", "proxy")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -242,7 +248,7 @@ def _measure(options: argparse.Namespace) -> tuple[list[Figure], str]:
     figures: list[Figure] = []
     if {"gen", "grade"} & set(options.only):
         figures += bench.speed(options.only)
-    for name in ("check", "labelled", "memory", "flat", "run"):
+    for name in ("check", "labelled", "memory", "flat", "run", "proxy"):
         if name in options.only:
             figures += getattr(bench, name)()
     return figures, page(machine, figures, bench.remarks, options.repeat)
