@@ -11,7 +11,6 @@ from lab.console import warn
 from lab.errors import LabError
 from lab.layout import NAME
 from lab.proxy.prices import load_prices
-from lab.proxy.server import Proxy
 from lab.running.agent import agent_of
 from lab.running.agent_sandbox import choose_for_agents
 from lab.running.builtin import SUMMARIES, Copied, load_replay
@@ -30,6 +29,8 @@ if TYPE_CHECKING:
     from lab.grading.isolation import Requested
     from lab.layout import Root, SuitePaths
     from lab.proxy.line import Upstream
+    from lab.proxy.prices import Prices
+    from lab.proxy.server import Proxy
     from lab.running.agent import Agent
     from lab.running.attempt import Tool
 
@@ -81,10 +82,10 @@ def set_up(wanted: Wanted, root: Root, suite: SuitePaths, environment: Environme
                 raise LabError("replay needs recorded solutions", "Add --samples FILE (.jsonl or .jsonl.gz)")
             yield Ready(load_replay(suite, wanted.samples))
         case "model":
-            from lab.running.model import model_tool  # noqa: PLC0415 - it takes a while, and other tools do without
+            from lab.running.model import model_tool  # noqa: PLC0415 - as `_proxy` says
 
             prices = load_prices(root)
-            with _ask_model(wanted, environment) as upstream, Proxy(upstream, prices) as proxy:
+            with _ask_model(wanted, environment) as upstream, _proxy(upstream, prices) as proxy:
                 tool = model_tool(
                     proxy=proxy,
                     model=upstream.model,
@@ -105,7 +106,7 @@ def _adapter(wanted: Wanted, name: str, root: Root, suite: SuitePaths, environme
     upstream = None if adapter.api is None else upstream_of(adapter.api, environment, wanted.model)
     prices = load_prices(root)
     with contextlib.ExitStack() as stack:
-        proxy = None if upstream is None else stack.enter_context(Proxy(upstream, prices))
+        proxy = None if upstream is None else stack.enter_context(_proxy(upstream, prices))
         agent = agent_of(
             adapter,
             presence,
@@ -118,6 +119,13 @@ def _adapter(wanted: Wanted, name: str, root: Root, suite: SuitePaths, environme
             suite=suite,
         )
         yield Ready(_notice(agent), proxy, agent.model, agent.model in prices.table)
+
+
+def _proxy(upstream: Upstream, prices: Prices) -> Proxy:
+    """To be entered. Imported here: aiohttp takes a quarter of a second, and most built-ins ask no model."""
+    from lab.proxy.server import Proxy  # noqa: PLC0415
+
+    return Proxy(upstream, prices)
 
 
 @contextlib.contextmanager
