@@ -66,13 +66,9 @@ def claim_core(*, bases: Sequence[Path] = BASES) -> tuple[int, int] | None:
         return None
     try:
         for core in sorted(allowed):
-            with contextlib.suppress(LabError):
-                descriptor = _open_lock(folder, f"core-{core}")
-                try:
-                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except OSError:
-                    os.close(descriptor)
-                else:
+            with contextlib.suppress(LabError, OSError):
+                descriptor = _try(folder, f"core-{core}")
+                if descriptor is not None:
                     return core, descriptor
     finally:
         os.close(folder)
@@ -83,14 +79,21 @@ def _take(folder: int, count: int) -> int:
     """The descriptor of the first slot that is or becomes free."""
     while True:
         for number in range(count):
-            descriptor = _open_lock(folder, f"slot-{number}")
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                os.close(descriptor)
-            else:
+            descriptor = _try(folder, f"slot-{number}")
+            if descriptor is not None:
                 return descriptor
         time.sleep(LOOK_S)
+
+
+def _try(folder: int, name: str) -> int | None:
+    """The descriptor of a lock that was free; None where another process holds it."""
+    descriptor = _open_lock(folder, name)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        return None
+    return descriptor
 
 
 def _open_folder(bases: Sequence[Path]) -> int:
