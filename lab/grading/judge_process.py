@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from lab.grading import codec
 from lab.grading.codec.common import INT64
-from lab.grading.judge import MAX_MESSAGE_BYTES, PROGRESS, PROGRESS_BYTES, SIZE
+from lab.grading.control import MAX_MESSAGE_BYTES, PROGRESS, PROGRESS_BYTES, SIZE
 from lab.grading.sandbox import start_judge
 from lab.grading.supervise import scratch_file
 

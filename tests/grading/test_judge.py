@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from lab.grading import judge, patience, worker
+from lab.grading import patience, worker
 from lab.grading.job import Job
-from lab.grading.judge import CandidateFailed, Proxy, run_test
 from lab.grading.pool import Pool
+from lab.grading.proxy import CandidateFailed, Proxy, is_plain
+from lab.grading.trial import run_test
 from lab.grading.work import Work
 from lab.tasks import Limits
 from lab.verdict import Status
@@ -159,7 +160,7 @@ def test_what_cannot_be_loaded_has_no_case() -> None:
     ],
 )
 def test_marshal_is_only_asked_for_what_it_keeps(value: Any, plain: bool) -> None:
-    assert judge._is_plain(value) is plain
+    assert is_plain(value) is plain
 
 
 # ---- in real judges
@@ -404,8 +405,9 @@ HOSTILE: dict[str, str] = {
         while True: pass
         """,
     "patches the judge": """
-        for name in ("lab.grading.judge", "lab.grading.codec", "lab.grading.wire"):
-            for each in list(vars(sys.modules[name])): setattr(sys.modules[name], each, None)
+        for name in ("judge", "control", "proxy", "trial", "codec", "wire"):
+            module = sys.modules["lab.grading." + name]
+            for each in list(vars(module)): setattr(module, each, None)
         """,
 }
 ONLY_IN_BWRAP = {
