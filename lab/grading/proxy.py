@@ -112,9 +112,9 @@ class Proxy:
     def _receive(self) -> tuple[bytes, memoryview]:
         try:
             return wire.receive(self.read, self.cap + wire.CPU.size)
+        except wire.TooLong:
+            raise CandidateFailed("wrong", "returned more than may cross") from None
         except wire.Ended as error:
-            if "more than may cross" in str(error):
-                raise CandidateFailed("wrong", "returned more than may cross") from None
             raise CandidateFailed(CANDIDATE_ENDED, str(error)) from None
 
     def _take(self, view: memoryview) -> Any:
