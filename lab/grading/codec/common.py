@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from struct import Struct
+from _struct import Struct  # struct itself would cost a tenth of a millisecond of every start
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,19 +4,9 @@ from __future__ import annotations
 
 import sys
 from itertools import chain, islice
-from struct import pack
 
-from lab.grading.codec.common import (
-    FLOAT,
-    INT64,
-    INT_COLUMNS,
-    MAX_DEPTH,
-    NUMPY_KINDS,
-    Budget,
-    OrderedDict,
-    TooLarge,
-    deque,
-)
+from lab.grading.codec import columns
+from lab.grading.codec.common import FLOAT, INT64, MAX_DEPTH, NUMPY_KINDS, Budget, OrderedDict, TooLarge, deque
 from lab.grading.codec.constructed import CONSTRUCTED, MODULES
 
 TYPE_CHECKING = False
@@ -24,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
-    Writer = Callable[[Sequence[Any], list[bytes], Budget, int], None]
+    from lab.grading.codec.columns import Writer
 
 REPEAT_FROM = 512
 MAX_REPEATED = 64
@@ -123,7 +113,7 @@ def _nearest(kind: type, values: Sequence[Any], budget: Budget) -> tuple[Writer,
     if callable(getattr(kind, "__next__", None)):
         # one more than may cross, so that an endless iterator is seen as too large
         return WRITERS[Iterator], [list(islice(value, budget.nodes + 1)) for value in values]
-    return _write_opaque, values
+    return columns.opaque, values
 
 
 def _from_numpy(numpy: Any, kind: type, values: Sequence[Any]) -> tuple[Writer, Sequence[Any]] | None:
@@ -131,10 +121,10 @@ def _from_numpy(numpy: Any, kind: type, values: Sequence[Any]) -> tuple[Writer, 
     if issubclass(kind, numpy.ndarray):
         arrays = [numpy.ndarray.view(value, numpy.ndarray) for value in values]
         plain = all(array.dtype.kind in NUMPY_KINDS for array in arrays)
-        return (_write_arrays, arrays) if plain else (_write_opaque, values)
+        return (_write_arrays, arrays) if plain else (columns.opaque, values)
     if issubclass(kind, numpy.generic):
         return (
-            _write_scalars if set(numpy.sctypeDict.values()).intersection(type.mro(kind)) else _write_opaque
+            _write_scalars if set(numpy.sctypeDict.values()).intersection(type.mro(kind)) else columns.opaque
         ), values
     return None
 
@@ -155,75 +145,12 @@ def _from_module(base: type) -> Writer | None:
     return write
 
 
-def _write_nones(values: Sequence[Any], out: list[bytes], _budget: Budget, _depth: int) -> None:
-    out.append(b"N" if values[0] is None else b".")
-
-
-def _write_bools(values: Sequence[Any], out: list[bytes], budget: Budget, _depth: int) -> None:
-    budget.take(len(values), 0)
-    out += b"B", bytes(values)
-
-
-def _write_ints(values: Sequence[int], out: list[bytes], budget: Budget, _depth: int) -> None:
-    low, high = min(values), max(values)
-    for width, code, bound in INT_COLUMNS:
-        if -bound <= low and high < bound:
-            budget.take(width * len(values), 0)
-            out += b"i", bytes((width,)), _column(code, values)
-            return
-    sizes = [value.bit_length() // 8 + 1 for value in values]
-    budget.take(sum(sizes), 0)
-    out.append(b"I")
-    _write_ints(sizes, out, budget, 0)
-    out += [value.to_bytes(size, "little", signed=True) for value, size in zip(values, sizes, strict=True)]
-
-
-def _column(code: str, values: Sequence[Any]) -> bytes:
-    return pack(f"<{len(values)}{code}", *values)
-
-
-def _write_floats(values: Sequence[float], out: list[bytes], budget: Budget, _depth: int) -> None:
-    budget.take(8 * len(values), 0)
-    out += b"f", _column("d", values)
-
-
-def _write_complexes(values: Sequence[complex], out: list[bytes], budget: Budget, _depth: int) -> None:
-    budget.take(16 * len(values), 0)
-    out += b"c", _column("d", [part for value in values for part in (value.real, value.imag)])
-
-
-def _write_strings(values: Sequence[str], out: list[bytes], budget: Budget, _depth: int) -> None:
-    out.append(b"s")
-    _write_texts(values, out, budget)
-
-
-def _write_texts(values: Sequence[str], out: list[bytes], budget: Budget) -> None:
-    sizes = list(map(len, values))
-    budget.take(sum(sizes), 0)
-    text = "".join(values).encode("utf-8", "surrogatepass")
-    budget.take(len(text) - sum(sizes), 0)
-    _write_ints(sizes, out, budget, 0)
-    _write_ints([len(text)], out, budget, 0)
-    out.append(text)
-
-
-def _bytes_writer(tag: bytes) -> Writer:
-    def write(values: Sequence[bytes], out: list[bytes], budget: Budget, _depth: int) -> None:
-        sizes = list(map(len, values))
-        budget.take(sum(sizes), 0)
-        out.append(tag)
-        _write_ints(sizes, out, budget, 0)
-        out += values
-
-    return write
-
-
 def _container_writer(tag: bytes) -> Writer:
     def write(values: Sequence[Any], out: list[bytes], budget: Budget, depth: int) -> None:
         sizes = list(map(len, values))
         _fits(sizes, budget)
         out.append(tag)
-        _write_ints(sizes, out, budget, 0)
+        columns.ints(sizes, out, budget, 0)
         items = chain.from_iterable(values)
         # what is few texts is never laid out: a list of 128 million takes longer to get its memory than to fill
         is_text = type(next(items, None)) is str
@@ -238,7 +165,7 @@ def _mapping_writer(tag: bytes) -> Writer:
         sizes = list(map(len, values))
         _fits(sizes, budget)
         out.append(tag)
-        _write_ints(sizes, out, budget, 0)
+        columns.ints(sizes, out, budget, 0)
         pairs = [pair for value in values for pair in (value.items() if isinstance(value, dict) else value)]
         _write_block([key for key, _ in pairs], out, budget, depth - 1)
         _write_block([item for _, item in pairs], out, budget, depth - 1)
@@ -252,14 +179,6 @@ def _fits(sizes: Sequence[int], budget: Budget) -> None:
         raise TooLarge("the value is too large")
 
 
-def _write_ranges(values: Sequence[range], out: list[bytes], budget: Budget, _depth: int) -> None:
-    for value in values:
-        # a range is three numbers here, but a set of it is as long as it says
-        budget.take(0, max(0, (value.stop - value.start) // value.step) + 3)
-    out.append(b"r")
-    _write_ints([n for value in values for n in (value.start, value.stop, value.step)], out, budget, 0)
-
-
 def _write_arrays(values: Sequence[Any], out: list[bytes], budget: Budget, depth: int) -> None:
     for value in values:
         budget.take(value.nbytes, value.size)
@@ -271,15 +190,10 @@ def _write_scalars(values: Sequence[Any], out: list[bytes], budget: Budget, dept
     numpy = sys.modules["numpy"]
     cells = [numpy.asarray(value) for value in values]
     if not all(cell.dtype.kind in NUMPY_KINDS for cell in cells):
-        _write_opaque(values, out, budget, depth)
+        columns.opaque(values, out, budget, depth)
         return
     out.append(b"U")
     _write_block([(cell.dtype.str, cell.tobytes()) for cell in cells], out, budget, depth - 1)
-
-
-def _write_opaque(values: Sequence[Any], out: list[bytes], budget: Budget, _depth: int) -> None:
-    out.append(b"o")
-    _write_texts([str(type.__dict__["__name__"].__get__(type(value)))[:80] for value in values], out, budget)
 
 
 class Iterator:
@@ -304,15 +218,15 @@ PLAIN: dict[type, Callable[[Any], Any]] = {
 }
 
 WRITERS: dict[Any, Writer] = {
-    type(None): _write_nones,
-    type(...): _write_nones,
-    bool: _write_bools,
-    int: _write_ints,
-    float: _write_floats,
-    complex: _write_complexes,
-    str: _write_strings,
-    bytes: _bytes_writer(b"b"),
-    bytearray: _bytes_writer(b"y"),
+    type(None): columns.nones,
+    type(...): columns.nones,
+    bool: columns.bools,
+    int: columns.ints,
+    float: columns.floats,
+    complex: columns.complexes,
+    str: columns.strings,
+    bytes: columns.bytes_of(b"b"),
+    bytearray: columns.bytes_of(b"y"),
     list: _container_writer(b"l"),
     tuple: _container_writer(b"t"),
     set: _container_writer(b"e"),
@@ -324,5 +238,5 @@ WRITERS: dict[Any, Writer] = {
     type({}.keys()): _container_writer(b"k"),
     type({}.values()): _container_writer(b"v"),
     type({}.items()): _mapping_writer(b"m"),
-    range: _write_ranges,
+    range: columns.ranges,
 }
