@@ -126,6 +126,11 @@ def wait_for(condition: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
+def brief(value: object) -> str | None:
+    """The name of a case by its first bytes, for what is sent may be long."""
+    return repr(value[:24])[2:-1] if isinstance(value, bytes) else None
+
+
 def session() -> requests.Session:
     """A client that takes nothing from this machine's environment, and adds nothing of its own."""
     client = requests.Session()

@@ -11,7 +11,7 @@ import pytest
 from lab.apis import Api
 from lab.proxy import exchange, recording, tap
 from lab.proxy.question import MAX_BODY_BYTES
-from tests.proxy.attempt import MODEL, PATIENCE_S, attempt
+from tests.proxy.attempt import MODEL, PATIENCE_S, attempt, brief
 from tests.proxy.attempt import question as ask_for
 from tests.support.model_server import DONE, Slow
 
@@ -54,6 +54,7 @@ def test_a_tool_that_waits_to_be_told_to_go_on_is_told(tmp_path: Path) -> None:
         b"POST /" + b"a" * (1 << 20) + b" HTTP/1.1\r\n\r\n",
         b"GET /v1/models HTTP/1.1\r\nHost: x\r\nA\x00: b\r\n\r\n",
     ],
+    ids=brief,
 )
 def test_what_is_no_request_is_answered_or_cut_and_harms_nobody(
     tmp_path: Path, sent: bytes, capfd: pytest.CaptureFixture[str]

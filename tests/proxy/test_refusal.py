@@ -12,7 +12,7 @@ import pytest
 from lab.apis import Api
 from lab.proxy import question
 from lab.proxy.question import MAX_BODY_BYTES
-from tests.proxy.attempt import PATIENCE_S, asking_path, attempt, session
+from tests.proxy.attempt import PATIENCE_S, asking_path, attempt, brief, session
 from tests.proxy.attempt import question as ask_for
 
 if TYPE_CHECKING:
@@ -300,14 +300,15 @@ def test_tools_that_the_agent_runs_pass(tmp_path: Path, api: Api, fields: dict[s
         (b'{"tools":[{"type":"function","t\\u0079pe":"web_search"}]}', {}, 400, "'type' twice"),
         (b'{"model":1}', {}, 400, "not a text"),
         (b'{"a":[' + b"1," * question.MAX_VALUES + b"1]}", {}, 413, "values"),
-        (gzip.compress(b"{}")[:-4], {"Content-Encoding": "gzip"}, 400, "not the gzip"),
+        (gzip.compress(b"{}", mtime=0)[:-4], {"Content-Encoding": "gzip"}, 400, "not the gzip"),
         (b"{}", {"Content-Encoding": "gzip"}, 400, "not the gzip"),
-        (gzip.compress(b"{}") * 2, {"Content-Encoding": "gzip"}, 400, "not the gzip"),
+        (gzip.compress(b"{}", mtime=0) * 2, {"Content-Encoding": "gzip"}, 400, "not the gzip"),
         (zlib.compress(b"{}"), {"Content-Encoding": "deflate"}, 415, "'deflate'"),
         (b"{}", {"Content-Encoding": "zstd"}, 415, "'zstd'"),
         (b"{}", {"Content-Encoding": "gzip, gzip"}, 415, "'gzip, gzip'"),
-        (gzip.compress(b" " * (MAX_BODY_BYTES + 1)), {"Content-Encoding": "gzip"}, 413, "larger than 64 MiB"),
+        (gzip.compress(b" " * (MAX_BODY_BYTES + 1), mtime=0), {"Content-Encoding": "gzip"}, 413, "larger than 64 MiB"),
     ],
+    ids=brief,
 )
 def test_bodies_that_cannot_be_read(
     tmp_path: Path, body: bytes, headers: dict[str, str], status: int, says: str
