@@ -307,6 +307,11 @@ def until(condition: Callable[[], object]) -> None:
     pytest.fail("it did not come to that")
 
 
+def called(pool: Pool) -> bool:
+    """Whether a first call was made; before that a candidate counts as never started."""
+    return bool(busy(pool)) and busy(pool)[0].judge.word > 1
+
+
 def busy(pool: Pool) -> list[Worker]:
     return [each for each in pool._workers if each.job is not None and each._candidate is not None]
 
@@ -315,7 +320,7 @@ def busy(pool: Pool) -> list[Worker]:
 def test_a_judge_that_is_killed_costs_nobody_else_a_verdict(ground: Ground, level: Isolation) -> None:
     with pool_of(ground, level, jobs=2) as pool:
         hit = pool.submit(job(SLEEPS, IDENTITY, WRONG))
-        until(lambda: busy(pool))
+        until(lambda: called(pool))
         others = [pool.submit(job(IDENTITY, WRONG)) for _ in range(4)]
         os.kill(busy(pool)[0].judge._held.process.pid, signal.SIGKILL)
         # asked at once after it, the reference passes: the host is well, so it counts against the candidate
@@ -329,7 +334,7 @@ def test_a_judge_that_is_killed_costs_nobody_else_a_verdict(ground: Ground, leve
 def test_without_a_reference_to_ask_a_lost_judge_is_infra(ground: Ground, level: Isolation) -> None:
     with pool_of(ground, level) as pool:
         hit = pool.submit(job(SLEEPS, of=exam(reference="")))
-        until(lambda: busy(pool))
+        until(lambda: called(pool))
         os.kill(busy(pool)[0].judge._held.process.pid, signal.SIGKILL)
         assert statuses(hit) == ["infra"]
 
@@ -364,7 +369,7 @@ def test_the_excess_of_one_job_is_not_the_next_ones(
 def test_a_candidate_that_is_killed_from_outside(ground: Ground, level: Isolation) -> None:
     with pool_of(ground, level) as pool:
         hit = pool.submit(job(SLEEPS))
-        until(lambda: busy(pool) and pool._workers[0].judge.word > 1)  # before that it counts as never started
+        until(lambda: called(pool))
         candidate = busy(pool)[0]._candidate
         assert candidate is not None
         os.kill(candidate.held.process.pid, signal.SIGKILL)
