@@ -8,17 +8,16 @@ import signal
 import time
 from typing import TYPE_CHECKING, Any
 
-from lab.grading.job import Graded, Job, stopped
 from lab.grading.judge_process import JudgeLost, JudgeProcess, Line
 from lab.grading.patience import Patience
+from lab.grading.second_look import settle
 from lab.grading.slots import claim_core
-from lab.grading.verdicts import JUDGE_FAILED, NOT_STARTED, WALL, Outcome, outcome_of, verdict_of
-from lab.grading.work import Work
-from lab.verdict import Status
+from lab.grading.verdicts import JUDGE_FAILED, NOT_STARTED, Outcome, outcome_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from lab.grading.job import Job
     from lab.grading.pool import Pool
     from lab.grading.supervise import Candidate
 
@@ -261,49 +260,3 @@ def ended_early(status: str | int | None) -> str:
     if isinstance(status, int) and status & SIGNAL_MASK == signal.SIGXCPU:
         return "the judge ran out of CPU time"
     return f"the judge ended early (status {status})"
-
-
-def settle(pool: Pool, job: Job, outcomes: list[Outcome]) -> None:
-    """Give the job its result, after a second look at what does not stand by itself."""
-    graded: list[Graded] = []
-    looks: list[tuple[int, Job]] = []
-    for index, (work, outcome) in enumerate(zip(job.works, outcomes, strict=True)):
-        verdict = verdict_of(job.exam, work, outcome, pool.isolation, pool.venv.grader)
-        graded.append(Graded(verdict, outcome.measured))
-        if outcome.status in {WALL, NOT_STARTED} and not job.solo and not job.together:
-            looks.append((index, Job(job.exam, (work,), solo=True, all_cases=job.all_cases)))
-        elif outcome.status == JUDGE_FAILED and job.exam.reference:
-            # without a reference of its own, so that this look is the last
-            exam = dataclasses.replace(job.exam, reference=b"")
-            looks.append((index, Job(exam, (Work.of(job.exam.reference),), all_cases=job.all_cases)))
-    waiting = len(looks)
-    if not waiting:
-        job.future.set_result(tuple(graded))
-
-    def seen(index: int, look: Job) -> None:
-        nonlocal waiting
-        waiting -= 1
-        if job.future.done():
-            return
-        failure = stopped() if look.future.cancelled() else look.future.exception()
-        if failure is not None:
-            job.future.set_exception(failure)
-            return
-        (again,) = look.future.result()
-        graded[index] = again if look.solo else blame(graded[index], again)
-        if not waiting:
-            job.future.set_result(tuple(graded))
-
-    for index, look in looks:
-        look.future.add_done_callback(lambda _, index=index, look=look: seen(index, look))  # type: ignore[misc]
-        pool.queue(look)
-
-
-def blame(candidate: Graded, reference: Graded) -> Graded:
-    """A judge failed: that is the candidate's error, unless the reference graded at once after it fails too."""
-    if not reference.verdict.passed:
-        return candidate
-    reason = f"its values made grading fail: {candidate.verdict.reason}"
-    return dataclasses.replace(
-        candidate, verdict=dataclasses.replace(candidate.verdict, status=Status.ERROR, reason=reason)
-    )
