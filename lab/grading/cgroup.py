@@ -17,8 +17,10 @@ import re
 import signal
 import time
 
+from lab.grading.owner import OWNER, is_left_behind, owner
+
 MOUNT = "/sys/fs/cgroup"
-NAME = re.compile(r"lab-(\d+)-(\d+)-\d+")
+NAME = re.compile(rf"lab-{OWNER}-\d+")
 GONE_LIMIT_S = 2.0
 LOOK_S = 0.005
 _serial = itertools.count()
@@ -47,7 +49,7 @@ class Group:
 
     def __init__(self, place: Place) -> None:
         """Make it; raises OSError where that is not allowed."""
-        name = f"lab-{_pid_namespace()}-{os.getpid()}-{next(_serial)}"
+        name = f"lab-{owner()}-{next(_serial)}"
         self._unified = place.unified
         self._folders = [f"{folder}/{name}" for folder in place.folders]
         self.memory, self.pids = self._folders[0], self._folders[-1]
@@ -179,8 +181,7 @@ def _remove_released() -> bool:
 def _remove_stale(folder: str) -> None:
     """Remove groups whose lab is gone; one of another process namespace cannot be told from here, and stays."""
     for name in os.listdir(folder):
-        found = NAME.fullmatch(name)
-        if found and int(found[1]) == _pid_namespace() and not os.path.exists(f"/proc/{found[2]}"):
+        if is_left_behind(NAME, name):
             _kill_all(f"{folder}/{name}")
             until = time.monotonic() + GONE_LIMIT_S
             while os.path.isdir(f"{folder}/{name}") and time.monotonic() < until:
@@ -199,11 +200,6 @@ def _kill_all(folder: str) -> None:
         for pid in _read(f"{folder}/cgroup.procs").split():
             with contextlib.suppress(OSError):
                 os.kill(int(pid), signal.SIGKILL)
-
-
-@functools.cache
-def _pid_namespace() -> int:
-    return os.stat("/proc/self/ns/pid").st_ino
 
 
 def _read(path: str) -> str:

@@ -3,29 +3,43 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import os
+import re
 import stat
 import tempfile
 from typing import TYPE_CHECKING
 
 from lab.errors import LabError
+from lab.grading.owner import OWNER, is_left_behind, owner
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+NAME = re.compile(rf"lab-scratch-{OWNER}-\w+")
 FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 """A link is never followed: it may point to anything of the user's."""
 
 
 def make() -> str:
     """A new folder for this user alone; raises LabError where none can be made."""
+    _remove_left_behind(tempfile.gettempdir())
     try:
-        return tempfile.mkdtemp(prefix="lab-scratch-")
+        return tempfile.mkdtemp(prefix=f"lab-scratch-{owner()}-")
     except OSError as error:
         raise LabError(
             f"no scratch folder can be made in {tempfile.gettempdir()}: {error}", "Free space there"
         ) from error
+
+
+@functools.cache
+def _remove_left_behind(place: str) -> None:
+    """Remove, once in a process, what labs of this user left there that were killed."""
+    with contextlib.suppress(OSError), os.scandir(place) as entries:
+        for entry in entries:
+            if is_left_behind(NAME, entry.name) and entry.stat(follow_symlinks=False).st_uid == os.geteuid():
+                remove(entry.path)
 
 
 def remove(path: str) -> None:

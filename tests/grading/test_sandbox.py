@@ -13,6 +13,7 @@ import pytest
 
 from lab.grading import scratch
 from lab.grading.isolation import NO_MORE_NAMESPACES, Isolation, bubblewrap
+from lab.grading.owner import owner
 from lab.grading.sandbox import start_candidate
 from lab.grading.usage import folder_bytes, tree_usage
 from lab.tasks import Limits
@@ -188,6 +189,24 @@ def test_a_scratch_folder_is_removed_and_nothing_beside_it(
         # as root a wrong chmod here once locked everybody out of /tmp
         assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o1777
         assert (stat.S_IMODE(kept.stat().st_mode), kept.read_text()) == (0o640, "kept")
+
+
+def test_what_a_killed_lab_left_is_removed_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    namespace, pid = owner().split("-")
+    left = tmp_path / f"lab-scratch-{namespace}-{gone.pid}-abc"
+    others = [
+        f"lab-scratch-{namespace}-{pid}-abc",
+        f"lab-scratch-{int(namespace) + 1}-{gone.pid}-abc",
+        "lab-scratch-abc",
+    ]
+    for name in (left.name, *others):
+        (tmp_path / name / "deep").mkdir(parents=True)
+    scratch._remove_left_behind.cache_clear()
+    made = Path(scratch.make())
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*others, made.name])
 
 
 def test_an_ended_candidate_leaves_no_scratch_folder(
