@@ -31,6 +31,7 @@ SUMMARIES = {
     "reference": "the known-good solution of every task: shows that grading works here",
     "stub": "the untouched solution.py: what doing nothing scores",
     "replay": "solutions recorded elsewhere, from --samples FILE: one independent run each",
+    "model": "one question a task to the model at LAB_BASE_URL, or a small one here with --local",
 }
 
 
