@@ -16,6 +16,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from lab.errors import LabError
+from lab.grading.seccomp import key_filter
 from lab.process import run
 
 if TYPE_CHECKING:
@@ -134,7 +135,9 @@ def _why_not(found: Bubblewrap) -> str | None:
     argv = [found.program, *found.options, "--ro-bind", "/", "/", "--dev", "/dev"]
     argv += ["--size", "4096", "--perms", "0700", "--tmpfs", "/tmp", "--remount-ro", "/"]  # noqa: S108
     try:
-        probe = run([*argv, "--", "/bin/sh", "-c", f"exit {PROBE_CODE}"], env={}, cwd="/", timeout_s=PROBE_TIMEOUT_S)
+        with key_filter() as (words, filters):
+            argv += [*words, "--", "/bin/sh", "-c", f"exit {PROBE_CODE}"]
+            probe = run(argv, env={}, cwd="/", timeout_s=PROBE_TIMEOUT_S, pass_fds=filters)
     except LabError as error:
         return error.what
     if probe.code == PROBE_CODE:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from lab.errors import LabError
 from lab.grading import scratch
 from lab.grading.isolation import Isolation, bubblewrap
+from lab.grading.seccomp import key_filter
 from lab.process import end, spawn
 
 if TYPE_CHECKING:
@@ -82,8 +83,9 @@ def start_judge(isolation: Isolation, venv: Venv, control: int, progress: int, *
 def _start(isolation: Isolation, venv: Venv, argv: Sequence[str], descriptors: Collection[int]) -> Held:
     environment = ENVIRONMENT | {name: os.environ[name] for name in PASSED_ON if name in os.environ}
     if isolation is Isolation.BWRAP:
-        command = [*_bwrap(environment, venv.base_prefix, venv.folder), *argv]
-        return Held(spawn(command, env={}, cwd="/", pass_fds=descriptors), None)
+        with key_filter() as (words, filters):
+            command = [*_bwrap(environment, venv.base_prefix, venv.folder, words), *argv]
+            return Held(spawn(command, env={}, cwd="/", pass_fds=(*descriptors, *filters)), None)
     folder = scratch.make()
     environment |= {"HOME": folder, "TMPDIR": folder}
     try:
@@ -93,11 +95,11 @@ def _start(isolation: Isolation, venv: Venv, argv: Sequence[str], descriptors: C
         raise
 
 
-def _bwrap(environment: dict[str, str], base_prefix: Path, venv: Path) -> list[str]:
+def _bwrap(environment: dict[str, str], base_prefix: Path, venv: Path, more: Sequence[str]) -> list[str]:
     found = bubblewrap()
     if found is None:
         raise LabError("bubblewrap is gone", "See lab doctor")
-    argv = [found.program, *found.options]
+    argv = [found.program, *found.options, *more]
     for name, value in (environment | {"HOME": "/scratch", "TMPDIR": "/tmp"}).items():  # noqa: S108
         argv += ["--setenv", name, value]
     argv += system_view()

@@ -29,6 +29,7 @@ from lab.grading.isolation import (
     choose,
 )
 from lab.grading.sandbox import SYSTEM_FOLDERS, system_view
+from lab.grading.seccomp import key_filter
 from lab.process import run
 from lab.running import relay
 from lab.running.folders import temporary_folders
@@ -116,9 +117,9 @@ class Sandbox:
             inside = f"{PRIVATE}/{folders.socket.name}"
             argv = [str(_interpreter()), "-I", "-S", f"{PRIVATE}/{RELAY}", inside, str(RELAY_PORT), "--", *argv]
         given = {**ENVIRONMENT, **OWN_ENVIRONMENT, "PWD": self.inside, "PATH": self.search_path(), **environment}
-        with folders.status.open("wb") as status:
-            number = status.fileno()
-            yield Start([*self._bwrap(given, folders, number), *argv], {}, folders.base, (number,))
+        with folders.status.open("wb") as status, key_filter() as (words, filters):
+            line = self._bwrap(given, folders, ["--json-status-fd", str(status.fileno()), *words])
+            yield Start([*line, *argv], {}, folders.base, (status.fileno(), *filters))
 
     def fault(self, folders: Folders, stderr: bytes) -> str | None:
         # bubblewrap tells the exit code only of a program that it started
@@ -140,14 +141,13 @@ class Sandbox:
         own = [] if self.executable is None else [str(self.executable.parent)]
         return os.pathsep.join(dict.fromkeys([*seen, *own, *DEFAULT_PATH]))
 
-    def _bwrap(self, environment: Mapping[str, str], folders: Folders, status: int) -> list[str]:
+    def _bwrap(self, environment: Mapping[str, str], folders: Folders, more: Sequence[str]) -> list[str]:
         """The command line up to the program that runs inside; raises LabError where bubblewrap is gone."""
         found = bubblewrap()
         if found is None:
             raise LabError("bubblewrap is gone", "See lab doctor")
         options = [option for option in found.options if self.network is Network.MODEL or option != "--unshare-net"]
-        line = [found.program, *options, "--unshare-cgroup-try", "--new-session", "--uid", USER, "--gid", USER]
-        line += ["--json-status-fd", str(status)]
+        line = [found.program, *options, "--unshare-cgroup-try", "--new-session", "--uid", USER, "--gid", USER, *more]
         for name, value in environment.items():
             line += ["--setenv", name, value]
         line += [*system_view(), *_etc(folders, self.network), *_kernel()]

@@ -43,6 +43,12 @@ class Reach:
 
 
 READ = "print('REACHED' if {mark!r} in open({path!r}).read() else 'read something else')"
+KEY_RING = """
+import ctypes, errno, os
+number = {{"x86_64": 250, "aarch64": 219}}[os.uname().machine]
+keyctl = ctypes.CDLL(None, use_errno=True).syscall
+if keyctl(number, 0, -3, 1) > 0 or ctypes.get_errno() != errno.ENOSYS: print('REACHED')
+"""
 ROWS = [
     Reach("the reference", READ.replace("{path", "{reference")),
     Reach("the hidden test", READ.replace("{path", "{test")),
@@ -55,6 +61,7 @@ ROWS = [
         "  for _, _, names in os.walk(folder):\n"
         "    if 'reference.py' in names: print('REACHED'); raise SystemExit",
     ),
+    Reach("the keys of the session", KEY_RING),
     Reach("the root's name", "import os\nif os.path.exists({root!r}): print('REACHED')"),
     Reach(
         "the environment of another process",
