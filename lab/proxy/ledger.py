@@ -38,6 +38,7 @@ class Ledger:
         self._tokens = Tokens()
         self._unknown_tokens = 0
         self._cost_usd: float | None = 0.0 if priced else None
+        self._known_cost_usd = 0.0
         self._ttfb_ms: list[float] = []
         self._model_failure: str | None = None
         self._asked = False
@@ -62,6 +63,7 @@ class Ledger:
             self._unknown_tokens += None in {outcome.tokens.prompt, outcome.tokens.completion}
             known = None not in {self._cost_usd, outcome.cost_usd}
             self._cost_usd = (self._cost_usd or 0.0) + (outcome.cost_usd or 0.0) if known else None
+            self._known_cost_usd += outcome.cost_usd or 0.0
             if outcome.ttfb_ms is not None:
                 self._ttfb_ms.append(outcome.ttfb_ms)
 
@@ -74,6 +76,7 @@ class Ledger:
                 tokens=self._tokens,
                 unknown_tokens=self._unknown_tokens,
                 cost_usd=self._cost_usd,
+                known_cost_usd=self._known_cost_usd,
                 ttfb_ms=round(statistics.median(self._ttfb_ms), 3) if self._ttfb_ms else None,
                 model_failure=self._model_failure,
             )

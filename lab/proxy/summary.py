@@ -44,6 +44,8 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
     """Answered requests whose tokens the provider did not say: the sums lack them."""
     cost_usd: float | None = None
     """None where the price of the model or the tokens of a request are unknown."""
+    known_cost_usd: float = 0.0
+    """Of the requests whose cost is known: all of it where `cost_usd` is not None."""
     ttfb_ms: float | None = None
     """Median time to first byte of the answered requests, milliseconds."""
     model_failure: str | None = None
@@ -72,6 +74,7 @@ def total(usages: Iterable[Usage]) -> Usage:
         tokens=tokens,
         unknown_tokens=sum(usage.unknown_tokens for usage in known),
         cost_usd=None if not costs or None in costs else sum(cost for cost in costs if cost is not None),
+        known_cost_usd=sum(usage.known_cost_usd for usage in known),
         ttfb_ms=statistics.median(times) if times else None,
         model_failure=known[-1].model_failure if known else None,
     )
