@@ -18,7 +18,6 @@ from lab.error_handler import guard
 from lab.errors import LabError
 from lab.grading.isolation import Requested
 from lab.layout import find_root
-from lab.running.holder import Network
 from lab.running.sampling import Sampling  # noqa: TC001 - typer reads the annotations
 from lab.selection import Filters  # noqa: TC001 - typer reads the annotations
 
@@ -271,7 +270,7 @@ def run(
     model: run_options.Model = None,
     samples: options.File = None,
     command_line: options.Command = None,
-    timeout: options.Timeout = 600.0,
+    timeout: options.Timeout = None,
     grade_timeout: options.GradeTimeout = None,
     attempts: run_options.Attempts = 1,
     budget: run_options.Budget = None,
@@ -281,7 +280,7 @@ def run(
     sampling: Sampling | None,
     local: run_options.Local = False,
     isolation: options.Isolation = Requested.AUTO,
-    network: run_options.Net = Network.MODEL,
+    network: run_options.Net = None,
     jobs: options.Jobs = None,
     as_json: options.Json = False,
     root: options.Root = None,

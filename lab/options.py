@@ -60,7 +60,8 @@ Isolation = Annotated[
     Requested, typer.Option("--isolation", help="What holds the graded code in; a name refuses anything weaker.")
 ]
 Timeout = Annotated[
-    float, typer.Option("--timeout", metavar="SECONDS", callback=_seconds, help="Wall time that the tool gets a task.")
+    float | None,
+    typer.Option("--timeout", metavar="SECONDS", callback=_seconds, help="Wall time of an attempt. Default 600."),
 ]
 GradeTimeout = Annotated[
     float | None,

@@ -26,6 +26,8 @@ MAX_OUTPUT_BYTES = 1 << 20
 READ_BYTES = 1 << 16
 # how often a process is looked at that has closed its output, or left it open to a descendant, and may have ended
 LOOK_S = 0.02
+_running: set[subprocess.Popen[bytes]] = set()
+"""What `spawn` started and `end` did not end."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,7 +90,7 @@ def spawn(
     Raises LabError where the command cannot be started.
     """
     try:
-        return subprocess.Popen(
+        process = subprocess.Popen(
             argv,
             bufsize=0,
             stdin=stdin,
@@ -106,6 +108,8 @@ def spawn(
         ) from error
     except ValueError as error:  # a NUL byte, or text that the file system's encoding does not have
         raise LabError(f"{os.fspath(argv[0])!r} could not be started: {error}", "Correct the command") from error
+    _running.add(process)
+    return process
 
 
 def has_ended(process: subprocess.Popen[bytes]) -> bool:
@@ -129,9 +133,21 @@ def ending(process: subprocess.Popen[bytes]) -> int | None:
 def end(process: subprocess.Popen[bytes]) -> int:
     """Kill what is left of the process's group, reap the process, return its code. A second call does nothing."""
     if process.returncode is None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
+        _kill_group(process)
+    _running.discard(process)
     return process.wait()
+
+
+def end_all() -> None:
+    """Kill the groups of all that `spawn` started and nobody ended, without waiting: for who leaves at once."""
+    for process in tuple(_running):
+        if process.returncode is None:
+            _kill_group(process)
+
+
+def _kill_group(process: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 @contextlib.contextmanager

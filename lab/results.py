@@ -74,6 +74,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     """Of the whole lock.toml as it was at the time."""
     task_lock_sha256: str = ""
     """Of the task's own entry in it: what must agree for two results to be comparable."""
+    limits: dict[str, Any] = {}
+    """Of the grading: the task's own, as task.toml names them, with --grade-timeout as `wall_s` where it was given."""
     verdict: Verdict | None = None
     """Of the last attempt that was graded; None in a run that was interrupted."""
     attempts: tuple[Attempt, ...] = ()
@@ -87,7 +89,11 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     requests: int | None = None
     """This, the tokens, the cost and the wall time are sums over the attempts, without the repeats."""
     tokens: Tokens | None = None
+    unknown_tokens: int | None = None
+    """Requests whose tokens are not known: where there are any, `tokens` are at least what was used."""
     cost_usd: float | None = None
+    earlier_usage: Usage | None = None
+    """What was asked in earlier goes at this same run and is in no other figure, for it was done again."""
     ttfb_ms: float | None = None
     """The median of the attempts' medians."""
     wall_s: float = 0.0

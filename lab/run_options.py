@@ -33,16 +33,16 @@ Attempts = Annotated[
 ]
 Budget = Annotated[
     str | None,
-    typer.Option(
-        "--budget", metavar="AMOUNT", help="Start no more once this is spent: 2.50 (dollars) or 200ktokens."
-    ),
+    typer.Option("--budget", metavar="AMOUNT", help="Start no more once this is spent: 2.50 (dollars) or 200ktokens."),
 ]
 Retries = Annotated[
     list[Retry] | None,
     typer.Option("--retry", help="Do only what has such a result, again. Repeatable.", show_choices=True),
 ]
 Local = Annotated[bool, typer.Option("--local", help="For model: ask a small one that runs here (lab[local]).")]
-Net = Annotated[Network, typer.Option("--network", help="What an agent's sandbox reaches: its model, or all.")]
+Net = Annotated[
+    Network | None, typer.Option("--network", help="What an agent's sandbox reaches: its model (default), or all.")
+]
 
 
 def sampling(

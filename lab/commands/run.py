@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from lab.console import print_json, print_line, warn
 from lab.errors import ExitCode, LabError
 from lab.grading.isolation import choose
@@ -13,7 +15,7 @@ from lab.proxy.summary import Usage
 from lab.results import to_json
 from lab.running.budget import Spending, parse_budget
 from lab.running.builtin import Replay
-from lab.running.progress import Display, shown_usage
+from lab.running.progress import Display, counts, shown_usage
 from lab.running.run import Runner, Terms
 from lab.running.toolbox import Wanted, set_up
 from lab.samples.foreign import foreign_line
@@ -26,9 +28,14 @@ if TYPE_CHECKING:
 
     from lab.environment import Environment
     from lab.layout import Root, SuitePaths
+    from lab.results import Result
     from lab.running.attempt import Planned, Retry, Tool
+    from lab.running.run import Sorted
     from lab.running.toolbox import Ready
     from lab.tasks import Task
+
+
+MAX_NAMED = 5
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,7 +57,7 @@ class RunOptions:
 
 
 def run(root: Root, environment: Environment, options: RunOptions) -> ExitCode:
-    """Run a tool over the selected tasks: DONE where all got a verdict, PARTLY where there was infra or no money.
+    """Run a tool over the selected tasks: DONE where all got a verdict, PARTLY where not: infra, or no money left.
 
     Raises LabError for usage, venv and disk; KeyboardInterrupt once what ran is recorded.
     """
@@ -60,30 +67,58 @@ def run(root: Root, environment: Environment, options: RunOptions) -> ExitCode:
     jobs = options.jobs or environment.jobs
     with set_up(options.wanted, root, suite, environment) as ready:
         tool = ready.tool
-        planned = list(_plan(tool, tasks, options.attempts))
+        planned = _plan(tool, tasks, options.attempts)
         bad_lines = _tell_of_samples(suite, tool, tasks) if isinstance(tool, Replay) else 0
         if not planned:
             raise LabError("none of the selected tasks has a sample", "Select others, or name another --samples")
         spending = _spending(ready, options)
         venv = ensure_venv(suite, get_suite(suite.name), say=warn)
-        display = Display(f"{tool.name} on {suite.name}", len(planned), spending, lines=not options.as_json)
-        with (
-            Pool(venv, suite=suite.name, jobs=jobs, isolation=isolation, grade_timeout=options.grade_timeout_s) as pool,
-            display,
-        ):
-            terms = Terms(jobs, options.attempts, fresh=options.fresh, retry=frozenset(options.retry))
+        terms = Terms(jobs, options.attempts, options.fresh, frozenset(options.retry), options.grade_timeout_s)
+        with Pool(
+            venv, suite=suite.name, jobs=jobs, isolation=isolation, grade_timeout=options.grade_timeout_s
+        ) as pool:
             runner = Runner(
                 root, suite, tool, pool, terms=terms, spending=spending, grader=venv.grader, isolation=isolation
             )
-            try:
-                runner.run(planned, display.settle)
-            except KeyboardInterrupt:
-                warn(f"stopped with {len(display.settled)} of {len(planned)} runs; the same command goes on from here")
-                raise
-        unbought = 0 if options.retry else len(planned) - len(display.settled)
-        _summarise(display, tool, suite, spending, unbought=unbought, options=options)
-    undone = not display.counts().keys().isdisjoint({"infra", "interrupted"})
-    return ExitCode.PARTLY if bad_lines or undone or unbought else ExitCode.DONE
+            found = runner.sort(planned)
+            title = f"{tool.name} on {suite.name}"
+            with Display(title, len(found.left), spending, lines=not options.as_json) as display:
+                try:
+                    runner.run(found.left, display.settle)
+                except KeyboardInterrupt:
+                    warn(f"stopped with {len(display.settled)} of {len(found.left)} runs done; {_go_on(options)}")
+                    raise
+    outcome = Outcome(tuple(display.settled), found, tuple(runner.held), spending)
+    _summarise(outcome, tool, suite, options)
+    undone = not counts(outcome.results).keys().isdisjoint({"infra", "interrupted"})
+    return ExitCode.PARTLY if bad_lines or undone or outcome.unbought or outcome.held else ExitCode.DONE
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """What one go came to."""
+
+    settled: tuple[Result, ...]
+    sorted: Sorted
+    held: tuple[str, ...]
+    """The tasks that another lab was at work on."""
+    spending: Spending
+
+    @property
+    def results(self) -> tuple[Result, ...]:
+        return (*self.sorted.standing, *self.settled)
+
+    @property
+    def unbought(self) -> int:
+        """Runs that were not started for want of money."""
+        return len(self.sorted.left) - len(self.settled) - len(self.held)
+
+
+def _go_on(options: RunOptions) -> str:
+    """How to go on after an interrupt."""
+    if options.fresh:
+        return "without --fresh the same command goes on from here"
+    return "the same command goes on from here"
 
 
 def _plan(tool: Tool, tasks: Sequence[Task], attempts: int) -> list[Planned]:
@@ -123,33 +158,33 @@ def _tell_of_samples(suite: SuitePaths, tool: Replay, tasks: Sequence[Task]) -> 
     return len(tool.bad_lines)
 
 
-def _summarise(
-    display: Display, tool: Tool, suite: SuitePaths, spending: Spending, *, unbought: int, options: RunOptions
-) -> None:
-    skipped = sum(one.skipped for one in display.settled)
-    usage = spending.usage()
+def _summarise(outcome: Outcome, tool: Tool, suite: SuitePaths, options: RunOptions) -> None:
+    usage = outcome.spending.usage()
+    skipped = len(outcome.sorted.standing)
     if options.as_json:
         record = {
             "suite": suite.name,
             "tool": tool.name,
-            "runs": len(display.settled),
+            "runs": len(outcome.results),
             "skipped": skipped,
-            "not_started": unbought,
-            "requests": usage.requests,
-            "tokens": {"prompt": usage.tokens.prompt, "completion": usage.tokens.completion},
-            "cost_usd": usage.cost_usd,
-            "statuses": display.counts(),
-            "results": [to_json(one.result) for one in display.settled],
+            "not_started": outcome.unbought,
+            "held": list(outcome.held),
+            "usage": msgspec.to_builtins(usage),
+            "statuses": counts(outcome.results),
+            "results": [to_json(result) for result in outcome.results],
         }
         print_json(record)
         return
-    counts = ", ".join(f"{count} {status}" for status, count in display.counts().items())
+    if options.retry and not outcome.sorted.left:
+        print_line(f"{tool.name} on {suite.name}: no selected run is one to --retry: {', '.join(options.retry)}")
+        return
+    shown = ", ".join(f"{count} {status}" for status, count in counts(outcome.results).items())
     before = f" ({skipped} of them done before; --fresh does them again)" if skipped else ""
-    print_line(f"{tool.name} on {suite.name}: {len(display.settled)} runs, {counts}{before}")
+    print_line(f"{tool.name} on {suite.name}: {len(outcome.results)} runs, {shown or 'none'}{before}")
     if usage.requests:
         print_line(f"asked of the model: {shown_usage(usage)}")
-    if unbought:
-        print_line(
-            f"{unbought} runs were not started: the budget of {spending.budget} is spent; raise --budget to go on"
-        )
+    if outcome.held:
+        print_line(f"{len(outcome.held)} runs are another lab's at the moment: {', '.join(outcome.held[:MAX_NAMED])}")
+    if outcome.unbought:
+        print_line(f"{outcome.unbought} runs were not started: {outcome.spending.why_over}")
     print_line(f"compare with: lab report --suite {suite.name}")

@@ -44,6 +44,8 @@ class Tried:
 
     work: Work | None
     missing: str = ""
+    fault: str = ""
+    """Why lab itself failed on this attempt, which then is not the tool's; empty where it did not."""
     stop: Stop = "done"
     exit_code: int | None = None
     wall_s: float = 0.0

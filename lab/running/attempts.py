@@ -29,6 +29,8 @@ class Made:
 
     attempts: tuple[Attempt, ...] = ()
     repeats: tuple[Repeat, ...] = ()
+    is_last: bool = True
+    """Whether no attempt follows."""
     stop: Stop | None = None
     """Only where it is not the last attempt's."""
 
@@ -45,26 +47,25 @@ class Attempts:
     grade: Callable[[Tried], Verdict | None]
     """The verdict on what an attempt left; None where that was interrupted."""
 
-    def make(self, planned: Planned, folder: Path) -> Iterator[Made]:
-        """Try until an attempt passes, or none may follow; gives all that was made after each attempt."""
-        attempts: tuple[Attempt, ...] = ()
-        repeats: tuple[Repeat, ...] = ()
-        for number in range(1, self.most + 1):
+    def make(self, planned: Planned, folder: Path, begun: Made) -> Iterator[Made]:
+        """Try until an attempt passes, or none may follow; gives all that was made after each attempt.
+
+        Goes on after the attempts of `begun`, which all failed.
+        """
+        attempts, repeats = begun.attempts, begun.repeats
+        for number in range(len(attempts) + 1, self.most + 1):
             tried, repeated = self._try(planned, folder, number)
             attempts += (attempt_of(tried, self.grade(tried)),)
             repeats += repeated
-            last = attempts[-1]
-            goes_on = (
-                number < self.most
-                and last.verdict is not None
-                and last.verdict.status.scored
-                and not last.verdict.passed
-            )
-            if goes_on and self.is_spent():
-                yield Made(attempts, repeats, "budget")
-                return
-            yield Made(attempts, repeats)
-            if not goes_on:
+            verdict = attempts[-1].verdict
+            failed = verdict is not None and verdict.status.scored and not verdict.passed
+            if number < self.most and failed:
+                if self.is_spent():
+                    yield Made(attempts, repeats, stop="budget")
+                    return
+                yield Made(attempts, repeats, is_last=False)
+            else:
+                yield Made(attempts, repeats)
                 return
 
     def _try(self, planned: Planned, folder: Path, number: int) -> tuple[Tried, tuple[Repeat, ...]]:

@@ -11,11 +11,10 @@ from lab.errors import LabError
 from lab.proxy.summary import Usage, total
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from lab.results import Result
+    from collections.abc import Callable, Iterable
 
 FORM = re.compile(r"\$?(?P<number>\d{1,12}(\.\d{1,6})?)\s*(?P<unit>usd|tokens|ktokens|mtokens)?", re.IGNORECASE)
+MAX_BLIND = 10
 TOKENS = {"tokens": 1, "ktokens": 1_000, "mtokens": 1_000_000}
 
 
@@ -46,7 +45,11 @@ def parse_budget(text: str) -> Budget:
 
 
 class Spending:
-    """What the selected runs have cost: those done before, by their results, and those of this go as they are made."""
+    """What the selected runs have cost: earlier goes at them by their results, and this go as it is made.
+
+    A request whose tokens are unknown (its stream was cut) counts as much as the known ones do on average; where
+    there is none to go by, MAX_BLIND of them are let pass.
+    """
 
     def __init__(self, budget: Budget | None, live: Callable[[], Usage]) -> None:
         """`live` gives what this go has asked of the model so far; it is called from any thread."""
@@ -55,11 +58,10 @@ class Spending:
         self._earlier: list[Usage] = []
         self._lock = threading.Lock()
 
-    def add_earlier(self, result: Result) -> None:
-        """Count a run that was done before, with its repeats."""
-        usages = [attempt.usage for attempt in result.attempts] + [repeat.usage for repeat in result.repeats]
+    def add_earlier(self, usages: Iterable[Usage]) -> None:
+        """Count what was asked in an earlier go."""
         with self._lock:
-            self._earlier += [usage for usage in usages if usage is not None]
+            self._earlier += usages
 
     def usage(self) -> Usage:
         """All of it."""
@@ -68,10 +70,21 @@ class Spending:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more may be started: the budget is spent, or what was spent cannot be known in its unit."""
+        """Whether nothing more may be started."""
         if self.budget is None:
             return False
         usage = self.usage()
-        if self.budget.unit == "tokens":
-            return (usage.tokens.prompt or 0) + (usage.tokens.completion or 0) >= self.budget.amount
-        return bool(usage.requests) and (usage.cost_usd is None or usage.cost_usd >= self.budget.amount)
+        known = usage.requests - usage.unknown_tokens
+        if not known:
+            return usage.requests >= MAX_BLIND
+        tokens = (usage.tokens.prompt or 0) + (usage.tokens.completion or 0)
+        spent = tokens if self.budget.unit == "tokens" else usage.known_cost_usd
+        return spent * usage.requests / known >= self.budget.amount
+
+    @property
+    def why_over(self) -> str:
+        """What to say where it is over."""
+        usage = self.usage()
+        if usage.requests == usage.unknown_tokens:
+            return "the provider does not say how many tokens are used, so no budget can be kept: leave out --budget"
+        return f"the budget of {self.budget} is spent; raise --budget to go on"

@@ -21,7 +21,7 @@ from lab.console import err, markup, print_line
 from lab.grading.describe import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from types import TracebackType
 
     from rich.progress import Task as RichTask
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from lab.proxy.summary import Usage
     from lab.results import Result
     from lab.running.budget import Spending
-    from lab.running.run import Settled
 
 
 class _Live(ProgressColumn):
@@ -44,10 +43,10 @@ class _Live(ProgressColumn):
 
 
 class Display:
-    """Told of every run that is settled; counts, prints lines where `lines`, and moves the bar."""
+    """Told of every run that is done; prints lines where `lines`, and moves the bar over `total` of them."""
 
     def __init__(self, title: str, total: int, spending: Spending, *, lines: bool) -> None:
-        self.settled: list[Settled] = []
+        self.settled: list[Result] = []
         self._passed = 0
         self._lines = lines
         console = err()
@@ -79,18 +78,19 @@ class Display:
     ) -> None:
         self._bar.stop()
 
-    def settle(self, settled: Settled) -> None:
-        """Take note of one run."""
-        self.settled.append(settled)
-        self._passed += settled.result.verdict is not None and settled.result.verdict.passed
-        if self._lines and not settled.skipped:
-            print_line(describe(settled.result))
+    def settle(self, result: Result) -> None:
+        """Take note of one run that was done now."""
+        self.settled.append(result)
+        self._passed += result.verdict is not None and result.verdict.passed
+        if self._lines:
+            print_line(describe(result))
             sys.stdout.flush()
         self._bar.advance(self._task)
 
-    def counts(self) -> dict[str, int]:
-        """Verdict status to count, `interrupted` for runs without a verdict; the most frequent first."""
-        return dict(collections.Counter(status_of(one.result) for one in self.settled).most_common())
+
+def counts(results: Iterable[Result]) -> dict[str, int]:
+    """Verdict status to count, `interrupted` for runs without a verdict; the most frequent first."""
+    return dict(collections.Counter(map(status_of, results)).most_common())
 
 
 def status_of(result: Result) -> str:
@@ -118,8 +118,13 @@ def shown_usage(usage: Usage) -> str:
     """Requests, tokens and dollars in a few words; what is unknown is called so."""
     parts = [f"{usage.requests:,} requests"]
     prompt, completion = usage.tokens.prompt, usage.tokens.completion
-    parts.append(
-        "tokens unknown" if prompt is None and completion is None else f"{prompt or 0:,} + {completion or 0:,} tokens"
-    )
-    parts.append("cost unknown" if usage.cost_usd is None else f"${usage.cost_usd:,.4f}")
+    at_least = "at least " if usage.unknown_tokens else ""
+    if prompt is None and completion is None:
+        parts.append("tokens unknown")
+    else:
+        parts.append(f"{at_least}{prompt or 0:,} + {completion or 0:,} tokens")
+    if usage.cost_usd is not None:
+        parts.append(f"${usage.cost_usd:,.4f}")
+    else:
+        parts.append(f"at least ${usage.known_cost_usd:,.4f}" if usage.known_cost_usd else "cost unknown")
     return ", ".join(parts)

@@ -3,48 +3,39 @@
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
 import dataclasses
 import hashlib
 import itertools
-import shutil
+import os
+import sys
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
-from lab.errors import LabError
-from lab.grading.exam import load_exam, lock_digest
-from lab.grading.job import WORKS_PER_JOB, Job
-from lab.grading.verdicts import infra_verdict, missing_verdict
-from lab.grading.work import Missing
-from lab.results import FILE_NAME, Result, read_result, write_result
+from lab.errors import ExitCode
+from lab.grading.exam import lock_digest
+from lab.grading.job import WORKS_PER_JOB
+from lab.process import end_all
 from lab.running.attempt import Retry
-from lab.running.attempts import Attempts
+from lab.running.attempts import Attempts, Made
+from lab.running.grades import Grades
 from lab.running.identity import run_id
-from lab.running.record import attempt_of, started, with_attempts
+from lab.running.place import Place
+from lab.running.record import attempt_of, failed_first, going_on, started, usage_of, with_attempts
 from lab.tasks import read_lock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from concurrent.futures import Future
-    from pathlib import Path
 
     from lab.grading.isolation import Isolation
-    from lab.grading.job import Graded
     from lab.grading.pool import Pool
     from lab.layout import Root, SuitePaths
+    from lab.results import Result
     from lab.running.attempt import Planned, Tool, Tried
     from lab.running.budget import Spending
-    from lab.tasks import Task
-    from lab.verdict import Verdict
 
-LOOK_S = 0.2
-
-
-@dataclasses.dataclass(frozen=True)
-class Settled:
-    """A run that has a result now; `skipped` where it had one before."""
-
-    result: Result
-    skipped: bool = False
+SHOW_CURSOR = b"\x1b[?25h"
+"""The bar hid it."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,6 +48,17 @@ class Terms:
     """Do again what has a result."""
     retry: frozenset[Retry] = frozenset()
     """Do only what has a result of one of these kinds, and leave the rest alone."""
+    grade_timeout_s: float | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Sorted:
+    """The planned runs, by what is to become of them."""
+
+    left: tuple[Planned, ...]
+    """To be done."""
+    standing: tuple[Result, ...]
+    """Done before."""
 
 
 class Runner:
@@ -78,56 +80,57 @@ class Runner:
         self._root = root
         self._suite = suite
         self._tool = tool
-        self._pool = pool
         self._terms = terms
         self._spending = spending
-        self._grader = grader
-        self._isolation = isolation
         self._stopping = threading.Event()
+        self._grades = Grades(suite, pool, isolation, grader, self._stopping)
         self._entries = {name: lock_digest(entry) for name, entry in read_lock(suite).items()}
         self._lock_sha256 = hashlib.sha256(suite.lock.read_bytes()).hexdigest()
+        self.held: list[str] = []
+        """The tasks of runs that another lab was at work on."""
 
-    def run(self, planned: Sequence[Planned], settle: Callable[[Settled], None]) -> None:
-        """Do every run of `planned` that is to be done, telling `settle` of each as it gets its result.
-
-        Once the budget is spent no other is started. Raises KeyboardInterrupt once what was running is stopped and
-        recorded; a second interrupt does not wait. Raises LabError where a result cannot be written or the tool
-        cannot be started at all.
-        """
-        left = list(self._left(planned, settle))
-        with concurrent.futures.ThreadPoolExecutor(self._terms.jobs, thread_name_prefix="run") as executor:
-            futures = {executor.submit(self._unit, unit) for unit in self._units(left)}
-            try:
-                for future in concurrent.futures.as_completed(tuple(futures)):
-                    futures.remove(future)
-                    for result in future.result():
-                        settle(Settled(result))
-            except BaseException:
-                self._stopping.set()
-                executor.shutdown(wait=True, cancel_futures=True)
-                for future in futures:
-                    if not future.cancelled() and future.exception() is None:
-                        for result in future.result():
-                            settle(Settled(result))
-                raise
-
-    def _left(self, planned: Iterable[Planned], settle: Callable[[Settled], None]) -> Iterator[Planned]:
-        """The runs to do. What was done and stands is settled at once, and its cost counted."""
+    def sort(self, planned: Iterable[Planned]) -> Sorted:
+        """Which runs to do; what earlier goes at any of them cost is counted."""
+        left, standing = [], []
         for one in planned:
-            earlier = self._earlier(one)
+            place = self._place(one)
+            result = place.result
+            if result is not None:
+                self._spending.add_earlier(usage_of(result))
             if self._terms.retry:
-                if earlier is not None and _kind(earlier) in self._terms.retry:
-                    yield one
-            elif earlier is None or self._terms.fresh or not _stands(earlier):
-                yield one
+                if _kind(result, place) in self._terms.retry:
+                    left.append(one)
+            elif result is None or self._terms.fresh or not _stands(result):
+                left.append(one)
             else:
-                self._spending.add_earlier(earlier)
-                settle(Settled(earlier, skipped=True))
+                standing.append(result)
+        return Sorted(tuple(left), tuple(standing))
 
-    def _earlier(self, planned: Planned) -> Result | None:
-        """The result of the same run, where there is one."""
-        found = read_result(self._folder(planned) / FILE_NAME)
-        return found if isinstance(found, Result) and found.identity == self._identity(planned) else None
+    def run(self, left: Iterable[Planned], settle: Callable[[Result], None]) -> None:
+        """Do these runs, telling `settle` of each as it gets its result. Once the budget is spent no other is started.
+
+        Raises KeyboardInterrupt once what was running is stopped and recorded; a second interrupt ends lab at once,
+        with all that it started. Raises LabError where a result cannot be written or the tool cannot be started at all.
+        """
+        executor = concurrent.futures.ThreadPoolExecutor(self._terms.jobs, thread_name_prefix="run")
+        futures = {executor.submit(self._unit, unit) for unit in self._units(left)}
+        try:
+            for future in concurrent.futures.as_completed(tuple(futures)):
+                futures.remove(future)
+                for result in future.result():
+                    settle(result)
+        except BaseException:
+            self._stopping.set()
+            try:
+                executor.shutdown(wait=True, cancel_futures=True)
+            except KeyboardInterrupt:
+                _stop_at_once()
+            for future in futures:
+                if not future.cancelled() and future.exception() is None:
+                    for result in future.result():
+                        settle(result)
+            raise
+        executor.shutdown()
 
     def _units(self, planned: Iterable[Planned]) -> Iterator[tuple[Planned, ...]]:
         """What one worker does in one go: a run, or several of one task where attempts take no time."""
@@ -137,97 +140,72 @@ class Runner:
                 yield unit
 
     def _unit(self, unit: Sequence[Planned]) -> list[Result]:
-        """Do the runs of a unit; none of those that were not begun when lab was stopped or the budget was spent."""
-        if self._stopping.is_set() or self._spending.is_over:
-            return []
-        return self._together(unit) if self._tool.instant else [self._alone(planned) for planned in unit]
+        """Do the runs of a unit; none that was not begun when lab was stopped or the budget spent, or that is held."""
+        with contextlib.ExitStack() as claims:
+            mine = []
+            for planned in unit:
+                if self._stopping.is_set() or self._spending.is_over:
+                    break
+                if claims.enter_context(self._place(planned).claim()):
+                    mine.append(planned)
+                else:
+                    self.held.append(planned.task.id)
+            if not mine:
+                return []
+            return self._together(mine) if self._tool.instant else [self._alone(planned) for planned in mine]
 
     def _alone(self, planned: Planned) -> Result:
         """Attempt a run, as often as it takes and may take, recording it after each attempt."""
-        result = self._start(planned)
+        place = self._place(planned)
+        result = self._begin(planned, place)
         attempts = Attempts(
             self._tool,
             self._terms.attempts,
             self._stopping,
             lambda: self._spending.is_over,
-            lambda tried: self._grade(planned.task, [planned], [tried])[0],
+            lambda tried: self._grades.of([planned], [tried])[0],
         )
-        for made in attempts.make(planned, self._folder(planned)):
-            result = with_attempts(result, made.attempts, made.repeats, made.stop)
-            write_result(self._folder(planned) / FILE_NAME, result)
+        for made in attempts.make(planned, place.folder, Made(result.attempts, result.repeats)):
+            result = with_attempts(result, made.attempts, made.repeats, stop=made.stop, is_last=made.is_last)
+            place.record(result)
         return result
 
     def _together(self, unit: Sequence[Planned]) -> list[Result]:
         """Attempt each run of a unit once, then grade them in one job."""
-        begun = [
-            (
-                planned,
-                self._start(planned),
-                self._tool.attempt(planned, self._folder(planned) / "attempt-1", self._stopping),
-            )
-            for planned in unit
-        ]
-        verdicts = self._grade(unit[0].task, unit, [tried for _, _, tried in begun])
+        begun: list[tuple[Place, Result, Tried]] = []
+        for planned in unit:
+            place = self._place(planned)
+            result = self._begin(planned, place)
+            begun.append((place, result, self._tool.attempt(planned, place.folder / "attempt-1", self._stopping)))
+        verdicts = self._grades.of(unit, [tried for _, _, tried in begun])
         results = []
-        for (planned, result, tried), verdict in zip(begun, verdicts, strict=True):
+        for (place, result, tried), verdict in zip(begun, verdicts, strict=True):
             graded = with_attempts(result, [attempt_of(tried, verdict)])
-            write_result(self._folder(planned) / FILE_NAME, graded)
+            place.record(graded)
             results.append(graded)
         return results
 
-    def _start(self, planned: Planned) -> Result:
-        """Clear the run's folder and record it as begun."""
-        folder = self._folder(planned)
-        shutil.rmtree(folder, ignore_errors=True)
+    def _begin(self, planned: Planned, place: Place) -> Result:
+        """Record a run as begun: where it was left, if attempts of it failed before, else anew."""
         result = started(
             planned,
             suite=self._suite.name,
             suite_lock_sha256=self._lock_sha256,
             entry_sha256=self._entries[planned.task.id],
+            grade_timeout_s=self._terms.grade_timeout_s,
         )
-        write_result(folder / FILE_NAME, result)
+        earlier, kept = place.result, 0
+        if earlier is not None:
+            is_anew = self._terms.fresh or not self._terms.retry.isdisjoint({Retry.FAILED, Retry.TIMEOUT})
+            kept = 0 if is_anew or self._tool.instant else min(failed_first(earlier), self._terms.attempts - 1)
+            result = going_on(result, earlier, kept)
+        place.begin(result, kept)
         return result
 
-    def _grade(self, task: Task, runs: Sequence[Planned], tries: Sequence[Tried]) -> list[Verdict | None]:
-        """One verdict a try, in order; None for what was interrupted, before its grading or in it."""
-        verdicts: list[Verdict | None] = [None] * len(tries)
-        for number, tried in enumerate(tries):
-            if tried.stop == "model-failure":
-                why = tried.usage.model_failure if tried.usage else None
-                verdicts[number] = infra_verdict(task, f"the model could not be asked: {why or 'unknown'}")
-        finished = [number for number, tried in enumerate(tries) if tried.stop not in {"interrupted", "model-failure"}]
-        try:
-            exam = load_exam(self._suite, task.id)
-        except LabError as error:
-            for number in finished:
-                verdicts[number] = infra_verdict(task, str(error))
-            return verdicts
-        works = {number: work for number in finished if (work := tries[number].work) is not None}
-        for number in finished:
-            if number not in works:
-                verdicts[number] = missing_verdict(exam, Missing(tries[number].missing), self._isolation, self._grader)
-        if works:
-            job = Job(exam, tuple(works.values()))
-            for number, verdict in zip(works, self._wait(self._pool.submit(job)), strict=False):
-                verdicts[number] = verdict
-        return [
-            None if verdict is None else dataclasses.replace(verdict, sample=run.sample, line=run.line)
-            for verdict, run in zip(verdicts, runs, strict=True)
-        ]
-
-    def _wait(self, future: Future[tuple[Graded, ...]]) -> list[Verdict]:
-        """The verdicts of a job in order, or none of them once the runner is stopping."""
-        while not concurrent.futures.wait((future,), timeout=LOOK_S).done:
-            if self._stopping.is_set():
-                return []
-        return [graded.verdict for graded in future.result()]
-
-    def _identity(self, planned: Planned) -> str:
-        return planned.setup.identity(self._entries[planned.task.id])
-
-    def _folder(self, planned: Planned) -> Path:
-        name = run_id(self._identity(planned), planned.sample)
-        return self._root.run(self._suite.name, planned.setup.tool, planned.task.id, name)
+    def _place(self, planned: Planned) -> Place:
+        identity = planned.setup.identity(self._entries[planned.task.id])
+        name = run_id(identity, planned.sample)
+        return Place(self._root.run(self._suite.name, planned.setup.tool, planned.task.id, name), identity)
 
 
 def _stands(result: Result) -> bool:
@@ -235,12 +213,22 @@ def _stands(result: Result) -> bool:
     return result.verdict is not None and result.verdict.status.scored and result.stop not in {"interrupted", "budget"}
 
 
-def _kind(result: Result) -> Retry | None:
-    """What `--retry` calls it."""
-    if result.verdict is None:
+def _kind(result: Result | None, place: Place) -> Retry | None:
+    """What `--retry` calls a run; one that was interrupted as it was done again is called what it was before."""
+    if result is not None and result.verdict is None:
+        result = place.replaced
+    if result is None or result.verdict is None:
         return None
     if not result.verdict.status.scored:
         return Retry.INFRA
     if result.stop == "timeout" and not result.verdict.passed:
         return Retry.TIMEOUT
     return None if result.verdict.passed else Retry.FAILED
+
+
+def _stop_at_once() -> NoReturn:
+    """End lab, and every process that it started, without waiting for anything."""
+    end_all()
+    if os.isatty(sys.stderr.fileno()):
+        os.write(sys.stderr.fileno(), SHOW_CURSOR)
+    os._exit(ExitCode.INTERRUPTED)

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from lab.running.attempt import Tool
 
 COMMAND_NAME = "command"
+TIMEOUT_S = 600.0
+"""Of an attempt, wall, unless it is given."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,9 +47,9 @@ class Wanted:
     samples: Path | None = None
     command: str | None = None
     model: str | None = None
-    timeout_s: float = 600.0
+    timeout_s: float | None = None
     isolation: Requested | str = "auto"
-    network: Network = Network.MODEL
+    network: Network | None = None
     sampling: Sampling | None = None
     """For the tool model."""
     local: bool = False
@@ -89,7 +91,7 @@ def set_up(wanted: Wanted, root: Root, suite: SuitePaths, environment: Environme
                 tool = model_tool(
                     proxy=proxy,
                     model=upstream.model,
-                    timeout_s=wanted.timeout_s,
+                    timeout_s=wanted.timeout_s or TIMEOUT_S,
                     sampling=wanted.sampling or Sampling(),
                     suite=suite,
                 )
@@ -103,6 +105,8 @@ def set_up(wanted: Wanted, root: Root, suite: SuitePaths, environment: Environme
 def _adapter(wanted: Wanted, name: str, root: Root, suite: SuitePaths, environment: Environment) -> Iterator[Ready]:
     adapter = get_adapter(root, name)
     presence = find(adapter)
+    if adapter.api is None and wanted.model is not None:
+        raise LabError(f"{name} asks no model that lab knows of", "Leave out --model")
     upstream = None if adapter.api is None else upstream_of(adapter.api, environment, wanted.model)
     prices = load_prices(root)
     with contextlib.ExitStack() as stack:
@@ -111,10 +115,10 @@ def _adapter(wanted: Wanted, name: str, root: Root, suite: SuitePaths, environme
             adapter,
             presence,
             isolation=choose_for_agents(wanted.isolation, say=warn),
-            network=wanted.network,
+            network=wanted.network or Network.MODEL,
             proxy=proxy,
             model=None if upstream is None else upstream.model,
-            timeout_s=wanted.timeout_s,
+            timeout_s=wanted.timeout_s or TIMEOUT_S,
             root=root,
             suite=suite,
         )
@@ -152,8 +156,8 @@ def _command(wanted: Wanted, root: Root, suite: SuitePaths, command: str) -> Age
         name,
         words,
         isolation=choose_for_agents(wanted.isolation, say=warn),
-        network=wanted.network,
-        timeout_s=wanted.timeout_s,
+        network=wanted.network or Network.MODEL,
+        timeout_s=wanted.timeout_s or TIMEOUT_S,
         root=root,
         suite=suite,
     )
@@ -163,6 +167,12 @@ def _check(wanted: Wanted) -> None:
     """Refuse options that the tool has no use for: who gives one counts on it."""
     if wanted.samples is not None and (wanted.name != "replay" or wanted.command is not None):
         raise LabError("--samples is for the tool replay", "Run lab run replay --samples FILE --suite S")
+    if wanted.command is None and wanted.name in {"reference", "stub", "replay"}:
+        given = {"--model": wanted.model, "--timeout": wanted.timeout_s, "--network": wanted.network}
+        if useless := [name for name, value in given.items() if value is not None]:
+            raise LabError(f"{wanted.name} has no use for {', '.join(useless)}", "Leave it out")
+    if wanted.command is not None and wanted.model is not None:
+        raise LabError("a --command asks no model that lab knows of", "Leave out --model, or write an adapter for it")
     if wanted.name != "model" or wanted.command is not None:
         if wanted.local:
             raise LabError("--local is for the tool model", "Run lab run model --local --suite S")

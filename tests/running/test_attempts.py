@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from lab.running.place import Place
 from tests.running.agents import PYTHON
-from tests.support.model_server import Drop, Fail, Reply, serve
+from tests.support.model_server import Drop, Fail, Raw, Reply, serve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -179,7 +180,8 @@ def test_a_tool_without_an_api_has_no_infra(laboratory: Laboratory, monkeypatch:
     adapter(laboratory, api="none", model="none")
     file = laboratory.root / "tools" / "asker.toml"
     file.write_text(file.read_text().replace("{base_url}", "http://127.0.0.1:9").replace("{key}", "none"))
-    assert run(laboratory, None, monkeypatch, "ones-1").code == 0
+    assert laboratory("run", "asker", "ones-1", "--suite", "tiny", "--isolation", "process").code == 0
+    assert run(laboratory, None, monkeypatch, "ones-1").code == 2, "--model is of no use to it"
     result = only(laboratory)
     assert result.verdict is not None
     assert (result.verdict.status.value, result.requests, result.cost_usd) == ("wrong", None, None)
@@ -209,15 +211,145 @@ def test_a_budget_starts_no_more_and_resume_goes_on(laboratory: Laboratory, monk
         assert (more["runs"], more["skipped"], more["not_started"]) == (4, 1, 0)
 
 
-def test_a_budget_stops_further_attempts_too(laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_budget_stops_further_attempts_and_money_found_buys_the_rest(
+    laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     adapter(laboratory)
+    given = ("ones-1", "--attempts", "3", "--json", "--budget")
     with serve(always=WRONG) as server:
-        run(laboratory, server, monkeypatch, "ones-1", "--attempts", "3", "--budget", "1tokens")
+        run(laboratory, server, monkeypatch, *given, "1tokens")
         result = only(laboratory)
         assert (result.stop, len(result.attempts)) == ("budget", 1)
-        # money was found: the run is done again
-        said = run(laboratory, server, monkeypatch, "ones-1", "--attempts", "3", "--json").json()
-        assert (said["skipped"], len(only(laboratory).attempts)) == (0, 3)
+        # what it cost counts, so the same command buys nothing more, and loses nothing
+        again = run(laboratory, server, monkeypatch, *given, "1tokens").json()
+        assert (again["not_started"], len(only(laboratory).attempts), len(server.requests)) == (1, 1, 1)
+        said = run(laboratory, server, monkeypatch, *given, "1mtokens").json()
+        # the first attempt stands as it was drawn
+        assert (said["skipped"], len(only(laboratory).attempts), len(server.requests)) == (0, 3, 3)
+
+
+def test_a_first_try_that_failed_is_not_drawn_anew(laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch) -> None:
+    adapter(laboratory)
+    with serve([WRONG, *[Fail(503)] * 4], always=RIGHT) as server:
+        run(laboratory, server, monkeypatch, "ones-1", "--attempts", "2")
+        first = only(laboratory)
+        assert (first.verdict and first.verdict.status.value, len(first.repeats)) == ("infra", 3)
+        run(laboratory, server, monkeypatch, "ones-1", "--attempts", "2")
+    result = only(laboratory)
+    assert [a.verdict.status.value for a in result.attempts if a.verdict] == ["wrong", "pass"]
+    assert (result.first_try, result.attempts[0]) == (False, first.attempts[0])
+    folder = next(laboratory.root.glob("runs/tiny/asker/ones-1/*"))
+    assert (folder / "attempt-1/work/solution.py").read_text() == WRONG.text
+    assert sorted(path.name for path in folder.iterdir()) == ["attempt-1", "attempt-2", "result.json"]
+    # what was done again was paid for, too
+    assert result.earlier_usage is not None
+    assert result.earlier_usage.requests == 4
+
+
+def test_a_kill_between_attempts_leaves_a_run_to_go_on_with(
+    laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    adapter(laboratory)
+    seen = []
+
+    def stop_after_the_first(result: Result, *_given: Any, **_options: Any) -> None:
+        seen.append(result)
+        raise KeyboardInterrupt
+
+    with serve([WRONG], always=RIGHT) as server:
+        with monkeypatch.context() as patch:
+            # as far as a kill would have let it come: one attempt recorded, another due
+            record = Place.record
+
+            def record_and_stop(place: Place, result: Result) -> None:
+                record(place, result)
+                stop_after_the_first(result)
+
+            patch.setattr(Place, "record", record_and_stop)
+            assert run(laboratory, server, monkeypatch, "ones-1", "--attempts", "2").code == 130
+        left = only(laboratory)
+        assert (left.stop, left.verdict, len(left.attempts)) == ("interrupted", None, 1)
+        run(laboratory, server, monkeypatch, "ones-1", "--attempts", "2")
+    assert [a.verdict.status.value for a in only(laboratory).attempts if a.verdict] == ["wrong", "pass"]
+
+
+def test_an_interrupted_retry_is_still_one_to_retry(laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch) -> None:
+    adapter(laboratory)
+    with serve([WRONG], always=RIGHT) as server:
+        run(laboratory, server, monkeypatch, "ones-1")
+        with monkeypatch.context() as patch:
+            patch.setattr(
+                "lab.running.attempts.Attempts.make", lambda *_given: (_ for _ in ()).throw(KeyboardInterrupt)
+            )
+            assert run(laboratory, server, monkeypatch, "ones-1", "--retry", "failed").code == 130
+        assert only(laboratory).stop == "interrupted"
+        kept = next(laboratory.root.glob("runs/tiny/asker/ones-1/*")) / "replaced"
+        assert (kept / "attempt-1/work/solution.py").read_text() == WRONG.text
+        said = run(laboratory, server, monkeypatch, "ones-1", "--retry", "failed", "--json").json()
+        assert said["statuses"] == {"pass": 1}
+    assert not kept.exists()
+
+
+def test_unknown_keys_of_an_earlier_record_survive(laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch) -> None:
+    adapter(laboratory)
+    with serve(always=RIGHT) as server:
+        run(laboratory, server, monkeypatch, "ones-1")
+        (path,) = laboratory.root.glob("runs/tiny/asker/*/*/result.json")
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"of a newer lab": [1]}))
+        run(laboratory, server, monkeypatch, "ones-1", "--fresh")
+    assert json.loads(path.read_text())["of a newer lab"] == [1]
+
+
+def test_a_cut_stream_does_not_end_a_budget(laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch) -> None:
+    (laboratory.root / "prices.toml").write_text(PRICE)
+    adapter(laboratory, asks=2)
+    with serve([Drop(RIGHT), RIGHT], always=RIGHT) as server:
+        said = run(laboratory, server, monkeypatch, "-n", "3", "--jobs", "1", "--budget", "1000", "--json").json()
+    assert (said["runs"], said["not_started"]) == (3, 0)
+    assert said["usage"]["cost_usd"] is None
+    assert said["usage"]["known_cost_usd"] > 0
+
+
+def test_a_provider_that_tells_no_tokens_cannot_spend_without_end(
+    laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    adapter(laboratory, asks=4)
+    silent = Raw(json.dumps({"choices": [{"message": {"role": "assistant", "content": RIGHT.text}}]}).encode())
+    with serve(always=silent) as server:
+        said = run(laboratory, server, monkeypatch, "-n", "6", "--jobs", "1", "--budget", "1mtokens")
+        assert len(server.requests) == 12
+    assert said.code == 1
+    assert "the provider does not say how many tokens are used" in said.out
+
+
+def test_a_retry_that_finds_nothing_says_so(laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch) -> None:
+    adapter(laboratory)
+    with serve(always=RIGHT) as server:
+        said = run(laboratory, server, monkeypatch, "ones-1", "--retry", "failed")
+    assert (said.code, "no selected run is one to --retry: failed" in said.out) == (0, True)
+
+
+def test_a_retry_without_money_says_so(laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch) -> None:
+    adapter(laboratory)
+    with serve(always=WRONG) as server:
+        run(laboratory, server, monkeypatch, "-n", "2")
+        said = run(laboratory, server, monkeypatch, "-n", "2", "--retry", "failed", "--budget", "1tokens")
+    assert said.code == 1
+    assert "2 runs were not started: the budget" in said.out
+
+
+def test_a_run_that_another_lab_does_is_left_alone(laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch) -> None:
+    adapter(laboratory)
+    with serve(always=RIGHT) as server:
+        run(laboratory, server, monkeypatch, "ones-1")
+        folder = next(laboratory.root.glob("runs/tiny/asker/ones-1/*"))
+        before = only(laboratory)
+        with Place(folder, before.identity).claim() as mine:
+            assert mine
+            said = run(laboratory, server, monkeypatch, "-n", "2", "--fresh", "--json")
+            assert (said.code, said.json()["held"], said.json()["runs"]) == (1, ["ones-1"], 1)
+            assert laboratory.results("asker")[0] == before
+        assert run(laboratory, server, monkeypatch, "ones-1", "--fresh").code == 0
 
 
 PRICE = """
@@ -242,7 +374,7 @@ def test_a_budget_in_dollars_needs_a_price(laboratory: Laboratory, monkeypatch: 
         said = run(laboratory, server, monkeypatch, "-n", "2", "--jobs", "1", "--budget", "0.01", "--json").json()
     (one,) = said["results"]
     assert one["cost_usd"] == pytest.approx((one["tokens"]["prompt"] + one["tokens"]["completion"]) / 1000)
-    assert (said["cost_usd"], said["not_started"]) == (one["cost_usd"], 1)
+    assert (said["usage"]["cost_usd"], said["not_started"]) == (one["cost_usd"], 1)
 
 
 @pytest.mark.parametrize("amount", ["", "0", "-1", "five", "5eur", "$5tokens", "1e9", "nan", "5 5", "9" * 40])
@@ -307,6 +439,10 @@ def test_what_a_result_says_of_the_tool(laboratory: Laboratory, monkeypatch: pyt
         (("run", "asker", "--suite", "tiny"), "LAB_BASE_URL does not say where the model is asked"),
         (("run", "asker", "--suite", "tiny", "--attempts", "0"), "--attempts"),
         (("run", "stub", "--suite", "tiny", "--attempts", "2"), "stub tries a task once"),
+        (("run", "stub", "--suite", "tiny", "--model", "m"), "stub has no use for --model"),
+        (("run", "stub", "--suite", "tiny", "--timeout", "3"), "stub has no use for --timeout"),
+        (("run", "reference", "--suite", "tiny", "--network", "host"), "reference has no use for --network"),
+        (("run", "x", "--command", "true", "--suite", "tiny", "--model", "m"), "asks no model that lab knows of"),
         (("run", "stub", "--suite", "tiny", "--local"), "--local is for the tool model"),
         (("run", "stub", "--suite", "tiny", "--temperature", "1"), "are for the tool model"),
         (("run", "model", "--suite", "tiny", "--temperature", "3"), "--temperature"),
