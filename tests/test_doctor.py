@@ -218,3 +218,17 @@ def test_the_command_line_is_imported_without_what_only_unix_has() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("imported\n", "")
+
+
+@pytest.mark.parametrize("why", [None, "bwrap: Can't mount proc on /newroot/proc: Operation not permitted"])
+def test_doctor_says_how_agents_are_held(
+    why: str | None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("lab.commands.doctor.sandbox_trouble", lambda: why)
+    assert cli.main(["doctor", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)["agents"]
+    assert said == {"isolation": "process" if why else "bwrap", "why_no_sandbox": why}
+    assert cli.main(["doctor"]) == 0
+    shown = capsys.readouterr().out
+    assert f"isolation of agents: {'process' if why else 'bwrap'} (" in shown
+    assert (why or "a sandbox of their own") in shown

@@ -15,9 +15,11 @@ from lab import __version__
 from lab.carried_grader import grader_version
 from lab.console import print_json, print_line
 from lab.errors import ExitCode, LabError
+from lab.grading.isolation import Isolation
 from lab.grading.site import read_venv
 from lab.grading.usage import folder_bytes
 from lab.machine import UNTESTED, Advice, Machine, advise, look
+from lab.running.agent_sandbox import sandbox_trouble
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,6 +41,7 @@ def doctor(root: Root, environment: Environment, options: DoctorOptions) -> Exit
     """Print what was found here, and the one command that would better it. It changes nothing, and builds nothing."""
     machine = look()
     advice = advise(machine)
+    agents = sandbox_trouble()
     found: dict[str, Any] = {
         "lab": __version__,
         "python": platform.python_version(),
@@ -51,6 +54,10 @@ def doctor(root: Root, environment: Environment, options: DoctorOptions) -> Exit
         "cores": os.cpu_count(),
         "jobs": environment.jobs,
         "isolation": machine.isolation.value,
+        "agents": {
+            "isolation": (Isolation.BWRAP if agents is None else Isolation.PROCESS).value,
+            "why_no_sandbox": agents,
+        },
         "bwrap": {
             "runs": machine.bwrap_trouble is None,
             "version": machine.bwrap_version,
@@ -82,6 +89,7 @@ def _lines(found: dict[str, Any], machine: Machine, advice: Advice | None) -> li
         f"scratch folders: {tempfile.gettempdir()}, {found['scratch_free_mb']} MiB free",
         f"cores: {found['cores']}; {found['jobs']} jobs at once",
         f"isolation of graded code: {found['isolation']} ({held})",
+        f"isolation of agents: {_agents_state(found['agents'])}",
         f"bubblewrap: {_bwrap_state(machine)}",
         f"user namespaces: {found['user_namespaces']}",
         f"memory of all of a candidate: {groups}",
@@ -93,6 +101,12 @@ def _lines(found: dict[str, Any], machine: Machine, advice: Advice | None) -> li
     if advice.command is not None:
         lines.append(f"  {advice.command}" + ("" if advice.is_tested else f"   ({UNTESTED})"))
     return lines
+
+
+def _agents_state(agents: dict[str, Any]) -> str:
+    why = agents["why_no_sandbox"]
+    held = "a sandbox of their own" if why is None else f"no sandbox: {why}"
+    return f"{agents['isolation']} ({held})"
 
 
 def _bwrap_state(machine: Machine) -> str:
