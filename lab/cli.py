@@ -350,6 +350,35 @@ def report(
 
 
 @app.command()
+def trace(
+    context: typer.Context,
+    run: Annotated[
+        str,
+        typer.Argument(metavar="RUN", help="A run's folder, its id or the beginning of it, or TOOL/TASK: the latest."),
+    ],
+    *,
+    suite: options.Suite = None,
+    attempt: Annotated[
+        int | None, typer.Option("--attempt", metavar="N", min=1, help="Only this one. Default: all.")
+    ] = None,
+    full: Annotated[bool, typer.Option("--full", help="Long texts in whole.")] = False,
+    as_json: options.Json = False,
+    root: options.Root = None,
+) -> int:
+    """Read a run as a person would: its exchange with the model, what it left, and the verdict.
+
+    ```
+    lab trace tomo/humanevalplus-0
+    lab trace 3f2a9c --full
+    ```
+    """
+    from lab.commands.trace import TraceOptions
+    from lab.commands.trace import trace as command
+
+    return _do(context, command, root, TraceOptions(run, suite, attempt, full, as_json))
+
+
+@app.command()
 def tools(context: typer.Context, *, as_json: options.Json = False, root: options.Root = None) -> int:
     """List the tools that can be run over tasks."""
     from lab.commands.tools import ToolsOptions

@@ -82,7 +82,22 @@ def replace_folder(new: Path, target: Path) -> None:
 
 
 def read_regular(path: str | Path, max_bytes: int) -> bytes:
-    """Read a regular file of at most `max_bytes` that somebody else may have left.
+    """Read a regular file of at most `max_bytes` that somebody else may have left, opened as by `opened_regular`."""
+    with opened_regular(path) as descriptor:
+        if os.fstat(descriptor).st_size > max_bytes:
+            raise NotRegularFile(f"is larger than {max_bytes} bytes")
+        data = bytearray()
+        # one byte more than allowed: the file may have grown since fstat
+        while len(data) <= max_bytes and (piece := os.read(descriptor, min(1 << 20, max_bytes + 1 - len(data)))):
+            data += piece
+    if len(data) > max_bytes:
+        raise NotRegularFile(f"is larger than {max_bytes} bytes")
+    return bytes(data)
+
+
+@contextlib.contextmanager
+def opened_regular(path: str | Path) -> Iterator[int]:
+    """Give the descriptor of a regular file that somebody else may have left, for reading.
 
     No symbolic link is followed at the last step, and nothing is waited for (a FIFO, a device).
     Raises NotRegularFile with the reason, FileNotFoundError where there is nothing.
@@ -98,17 +113,8 @@ def read_regular(path: str | Path, max_bytes: int) -> bytes:
             raise
         raise NotRegularFile(f"cannot be opened: {error.strerror}") from error
     try:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise NotRegularFile("is not a regular file")
-        if status.st_size > max_bytes:
-            raise NotRegularFile(f"is larger than {max_bytes} bytes")
-        data = bytearray()
-        # one byte more than allowed: the file may have grown since fstat
-        while len(data) <= max_bytes and (piece := os.read(descriptor, min(1 << 20, max_bytes + 1 - len(data)))):
-            data += piece
-        if len(data) > max_bytes:
-            raise NotRegularFile(f"is larger than {max_bytes} bytes")
-        return bytes(data)
+        yield descriptor
     finally:
         os.close(descriptor)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from tests.support.laboratory import Laboratory
 
-COMMANDS = ("gen", "scenarios", "show", "check", "grade", "run", "report", "tools", "doctor")
+COMMANDS = ("gen", "scenarios", "show", "check", "grade", "run", "report", "trace", "tools", "doctor")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -30,7 +30,7 @@ def test_help_of_every_command(command: str, capsys: pytest.CaptureFixture[str])
 
 
 def test_help_teaches_by_examples(capsys: pytest.CaptureFixture[str]) -> None:
-    for command in ("gen", "scenarios", "show", "check", "grade", "run", "report"):
+    for command in ("gen", "scenarios", "show", "check", "grade", "run", "report", "trace"):
         cli.main([command, "--help"])
         assert re.search(rf"^\s+lab {command}\b", capsys.readouterr().out, re.MULTILINE), command
 

@@ -17,20 +17,21 @@ MAX_TOKENS = 512
 
 def main() -> None:
     (weights,) = sys.argv[1:]
-    with os.fdopen(os.dup(1), "w") as out:
-        os.dup2(2, 1)
-        import xllamacpp  # noqa: PLC0415 - it may write to standard output
+    out = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # the library may write there
+    import xllamacpp  # noqa: PLC0415 - only now
 
-        parameters = xllamacpp.CommonParams()
-        parameters.model.path = weights
-        parameters.n_ctx = CONTEXT_TOKENS
-        parameters.n_predict = MAX_TOKENS
-        parameters.n_parallel = 1
-        # more threads than idle cores make it many times slower
-        parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = 1
-        parameters.port = 0
-        server = xllamacpp.Server(parameters)
-        out.write(f"{server.listening_address}\n")
+    parameters = xllamacpp.CommonParams()
+    parameters.model.path = weights
+    parameters.n_ctx = CONTEXT_TOKENS
+    parameters.n_predict = MAX_TOKENS
+    parameters.n_parallel = 1
+    # more threads than idle cores make it many times slower
+    parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = 1
+    parameters.port = 0
+    server = xllamacpp.Server(parameters)
+    out.write(f"{server.listening_address}\n")
+    out.close()
     sys.stdin.read()
     os._exit(0)  # what is being answered is nobody's any more
 

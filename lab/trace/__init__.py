@@ -1,0 +1,1 @@
+"""A run's recorded exchange with its model, as turns that a person can read."""
