@@ -22,6 +22,9 @@ OWN_VARIABLES = re.compile(r"LAB_.*|HF_TOKEN")
 PIP_REDIRECTS = {"PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_PYTHON", "PIP_DRY_RUN", "PIP_LOG", "PIP_REQUIREMENT"}
 """Settings that would have pip install elsewhere than into the Python it runs in, or more than it was asked for."""
 
+UNATTENDED = {"LANG": "C.UTF-8", "TERM": "dumb", "NO_COLOR": "1", "CI": "1"}
+"""What every tool gets: it talks to nobody."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Environment:

@@ -63,7 +63,7 @@ def run(root: Root, environment: Environment, options: RunOptions) -> ExitCode:
     """
     suite = generated_suite(root, options.suite)
     tasks = select(suite, options.filters)
-    isolation = choose(options.wanted.isolation, say=warn)
+    isolation = choose(options.wanted.isolation, say=None if options.wanted.is_program else warn)
     jobs = options.jobs or environment.jobs
     with set_up(options.wanted, root, suite, environment) as ready:
         tool = ready.tool

@@ -11,7 +11,7 @@ from rich.table import Table
 from lab import __version__
 from lab.console import markup, out, print_json
 from lab.errors import ExitCode, LabError
-from lab.running.builtin import SUMMARIES
+from lab.tools.built_in import SUMMARIES
 from lab.tools.presence import Presence, find
 from lab.tools.registry import survey
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import errno
 import hashlib
 import json
 import os
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lab.environment import agent_variables
 from lab.errors import LabError
-from lab.files import NotRegularFile, read_regular, write_atomic
+from lab.files import NotRegularFile, disk_error, read_regular, write_atomic
 from lab.grading.isolation import Isolation
 from lab.grading.work import Missing, read_work
 from lab.running.agent_sandbox import sandbox_for
@@ -20,12 +23,11 @@ from lab.running.child import run_child
 from lab.running.folders import temporary_folders
 from lab.running.holder import Network, PlainProcess
 from lab.running.identity import Setup
-from lab.running.keep import keep_work
+from lab.running.keep import is_over, keep_work
 from lab.running.watch import Watch
 from lab.tools.placeholders import fill
 
 if TYPE_CHECKING:
-    import threading
     from collections.abc import Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
@@ -49,6 +51,12 @@ The tests that decide are hidden, so check your work with tests of your own.
 PROMPT_SHA256 = hashlib.sha256(PROMPT.encode()).hexdigest()
 MAX_TASK_FILE_BYTES = 64 << 20
 SHOWN_KEY = "KEY"
+MOMENTARY = {errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE}
+"""What the system says that is short of something now."""
+
+
+class _NotStarted(LabError):
+    """What holds a tool did not get as far as starting it."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,6 +80,8 @@ class Agent:
     root: Root
     suite: SuitePaths
     instant: bool = False
+    has_started: threading.Event = dataclasses.field(default_factory=threading.Event, init=False, compare=False)
+    """Set once an attempt was seen to start."""
 
     @property
     def isolation(self) -> Isolation:
@@ -83,9 +93,12 @@ class Agent:
 
     @property
     def notice(self) -> str | None:
-        """What a person has to know before it runs, in a plain sentence; None where it is held in whole."""
+        """What a person has to know of its sandbox, in a plain sentence; None where it is held in whole, or has none.
+
+        That it has none is said by `choose_for_agents`.
+        """
         if self.isolation is Isolation.PROCESS:
-            return f"{self.name} runs without a sandbox: it could read the hidden tests, other runs and your keys"
+            return None
         if self.network is Network.HOST:
             return f"{self.name} has this machine's network: it could look solutions up"
         if self.proxy is None:
@@ -113,55 +126,75 @@ class Agent:
         return (Planned(task, setup) for task in tasks)
 
     def attempt(self, planned: Planned, folder: Path, stopping: threading.Event) -> Tried:
+        """As `Tool` says. What fails of one attempt, of lab's or the system's, is that attempt's fault.
+
+        Raises LabError for what holds for all: the tool cannot be started at all, or the disk takes nothing more.
+        """
         paths = self.suite.task(planned.task.id)
-        problem, stub = _task_file(paths.prompt), _task_file(paths.stub)
-        trace = folder / "trace"
-        with (
-            temporary_folders(self.root.folder) as folders,
-            Watch((folders.work, folders.home, folders.tmp)) as watch,
-        ):
-            write_atomic(folders.work / "prompt.txt", problem)
-            write_atomic(folders.work / "solution.py", stub)
-            trace.mkdir(parents=True)
-            usage = None
-            tap = None if self.proxy is None else self.proxy.attach(trace, socket=self.holder.socket(folders))
-            try:
-                with self._start(folders, tap, problem.decode("utf-8", "replace"), trace) as start:
-                    ended = run_child(
-                        watch.enter(start.argv),
-                        folder=start.folder,
-                        env=start.env,
-                        timeout_s=self.timeout_s,
-                        stopping=stopping,
-                        look=watch.look,
-                        pass_fds=start.pass_fds,
-                    )
-            finally:
-                if tap is not None:
-                    usage = tap.close()
-            # a holder that was killed had started
-            if (
-                ended.exit_code is not None
-                and ended.exit_code > 0
-                and (why := self.holder.fault(folders, ended.stderr))
+        try:
+            problem, stub = _task_file(paths.prompt), _task_file(paths.stub)
+        except LabError as error:
+            return Tried(None, fault=str(error))
+        try:
+            with (
+                temporary_folders(self.root.folder) as folders,
+                Watch((folders.work, folders.home, folders.tmp)) as watch,
             ):
-                raise LabError(f"{self.name} could not be started: {why}", "See lab tools and lab doctor")
-            write_atomic(trace / "stdout", ended.stdout)
-            write_atomic(trace / "stderr", ended.stderr)
-            tried = Tried(
-                None,
-                stop=_stop(ended, usage),
-                exit_code=ended.exit_code,
-                wall_s=round(ended.wall_s, 3),
-                peak_mb=None if watch.peak_mb is None else round(watch.peak_mb, 1),
-                notes=(*_notes(ended, watch), *keep_work(folders.work, folder / "work")),
-                usage=usage,
+                write_atomic(folders.work / "prompt.txt", problem)
+                write_atomic(folders.work / "solution.py", stub)
+                ran = self._run(folders, watch, problem.decode("utf-8", "replace"), folder / "trace", stopping)
+                return _collect(ran, folders, watch, folder)
+        except (LabError, OSError) as error:
+            return Tried(None, fault=self._of_one(error, len(problem)))
+
+    def _run(self, folders: Folders, watch: Watch, problem: str, trace: Path, stopping: threading.Event) -> _Ran:
+        """Run the tool to its end. Raises LabError or OSError where it did not begin."""
+        try:
+            trace.mkdir(parents=True)
+        except OSError as error:
+            raise disk_error(trace, error) from error
+        tap = None if self.proxy is None else self.proxy.attach(trace, socket=self.holder.socket(folders))
+        usage, notes = None, list[str]()
+        try:
+            with self._start(folders, tap, problem, trace) as start:
+                ended = run_child(
+                    watch.enter(start.argv),
+                    folder=start.folder,
+                    env=start.env,
+                    timeout_s=self.timeout_s,
+                    stopping=stopping,
+                    look=watch.look,
+                    pass_fds=start.pass_fds,
+                )
+        finally:
+            if tap is not None:
+                with _noting(notes):
+                    tap.close()
+                usage = tap.usage()
+        # a holder that was killed had started
+        if ended.exit_code is not None and ended.exit_code > 0 and (why := self.holder.fault(folders, ended.stderr)):
+            raise _NotStarted(f"{self.name} could not be started: {why}", "See lab tools and lab doctor")
+        self.has_started.set()
+        return _Ran(ended, usage, tuple(notes))
+
+    def _of_one(self, error: LabError | OSError, problem_bytes: int) -> str:
+        """Why lab failed on this attempt, in a line; raises LabError where the error holds for all attempts."""
+        cause = error if isinstance(error, OSError) else error.__cause__
+        number = cause.errno if isinstance(cause, OSError) else None
+        if number == errno.E2BIG:
+            return (
+                f"the problem, of {problem_bytes} bytes, is too long for a command line: "
+                f"an adapter of {self.name} with {{prompt_file}} in the place of {{prompt}} can take it"
             )
-            try:
-                # from the folder itself: what may not be kept (a symbolic link) is named for what it is
-                return dataclasses.replace(tried, work=read_work(folders.work))
-            except Missing as error:
-                return dataclasses.replace(tried, missing=str(error))
+        if is_over(cause):
+            raise error if isinstance(error, LabError) else disk_error(Path(error.filename or self.root.runs), error)
+        # a problem that holds a NUL says nothing of the next one
+        is_passing = isinstance(cause, ValueError) or number in MOMENTARY
+        # what the tool was seen to do once it can do
+        is_new = self.has_started.is_set() and (number is not None or isinstance(error, _NotStarted))
+        if is_passing or is_new:
+            return str(error)
+        raise error
 
     def _start(self, folders: Folders, tap: Tap | None, problem: str, trace: Path) -> AbstractContextManager[Start]:
         """Write the tool's own settings and, without its key, the command line; give what starts it."""
@@ -259,6 +292,52 @@ def program_of(adapter: Adapter, presence: Presence, isolation: Isolation) -> Pa
             f"Install it: {adapter.install}" if adapter.install else "See lab tools",
         )
     return presence.executable
+
+
+@dataclasses.dataclass(frozen=True)
+class _Ran:
+    """A tool that has run."""
+
+    ended: Ended
+    usage: Usage | None
+    notes: tuple[str, ...]
+    """What of its trace was refused."""
+
+
+def _collect(ran: _Ran, folders: Folders, watch: Watch, folder: Path) -> Tried:
+    """Keep what the tool left, and take its work: first of all, for that is what the attempt was made for.
+
+    Raises LabError where the disk takes nothing more.
+    """
+    ended = ran.ended
+    kept = keep_work(folders.work, folder / "work")
+    notes = [*ran.notes, *_notes(ended, watch)]
+    for name, printed in (("stdout", ended.stdout), ("stderr", ended.stderr)):
+        with _noting(notes):
+            write_atomic(folder / "trace" / name, printed)
+    tried = Tried(
+        None,
+        stop=_stop(ended, ran.usage),
+        exit_code=ended.exit_code,
+        wall_s=round(ended.wall_s, 3),
+        peak_mb=None if watch.peak_mb is None else round(watch.peak_mb, 1),
+        notes=(*notes, *kept),
+        usage=ran.usage,
+    )
+    try:
+        # from the folder itself: what may not be kept (a symbolic link) is named for what it is
+        return dataclasses.replace(tried, work=read_work(folders.work))
+    except Missing as error:
+        return dataclasses.replace(tried, missing=str(error))
+
+
+@contextlib.contextmanager
+def _noting(notes: list[str]) -> Iterator[None]:
+    """Note that the disk refused a part of the trace: the work is worth more."""
+    try:
+        yield
+    except LabError as error:
+        notes.append(f"the trace is not whole: {error.what}")
 
 
 def _stop(ended: Ended, usage: Usage | None) -> Stop:

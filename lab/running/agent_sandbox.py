@@ -17,6 +17,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lab.environment import UNATTENDED
 from lab.errors import LabError
 from lab.files import write_atomic
 from lab.grading.isolation import (
@@ -33,7 +34,7 @@ from lab.grading.seccomp import key_filter
 from lab.process import run
 from lab.running import relay
 from lab.running.folders import temporary_folders
-from lab.running.holder import ENVIRONMENT, Network, Start
+from lab.running.holder import Network, Start
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -76,6 +77,7 @@ OWN_ENVIRONMENT = {
     "LOGNAME": "agent",
     "SHELL": "/bin/sh",
 }
+UNHELD = "the tool runs without a sandbox: it could read the hidden tests, other runs and your keys"
 DEFAULT_PATH = ("/usr/local/bin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/sbin", "/sbin")
 
 
@@ -116,7 +118,7 @@ class Sandbox:
             write_atomic(folders.private / RELAY, Path(relay.__file__).read_bytes())
             inside = f"{PRIVATE}/{folders.socket.name}"
             argv = [str(_interpreter()), "-I", "-S", f"{PRIVATE}/{RELAY}", inside, str(RELAY_PORT), "--", *argv]
-        given = {**ENVIRONMENT, **OWN_ENVIRONMENT, "PWD": self.inside, "PATH": self.search_path(), **environment}
+        given = {**UNATTENDED, **OWN_ENVIRONMENT, "PWD": self.inside, "PATH": self.search_path(), **environment}
         with folders.status.open("wb") as status, key_filter() as (words, filters):
             line = self._bwrap(given, folders, ["--json-status-fd", str(status.fileno()), *words])
             yield Start([*line, *argv], {}, folders.base, (status.fileno(), *filters))
@@ -196,19 +198,18 @@ def choose_for_agents(
 ) -> Isolation:
     """The isolation of the tools; raises LabError where bwrap was asked for by name and cannot hold an agent here.
 
-    `say` gets one line where auto has to make do with less.
+    `say` gets one line where there is no sandbox: for the code that is graded, too, where that has none.
     """
-    isolation = choose(requested)
-    if isolation is Isolation.BWRAP:
-        why = sandbox_trouble()
-    else:
-        why = None if requested == Requested.PROCESS else "bubblewrap does not run here"
-    if why is None:
-        return isolation
-    if requested == Requested.BWRAP:
+    graded: list[str] = []
+    isolation = choose(requested, say=graded.append)
+    why = sandbox_trouble() if isolation is Isolation.BWRAP else None
+    if why is not None and requested == Requested.BWRAP:
         raise LabError(f"an agent's sandbox cannot be made here: {why}", "See lab doctor, or use --isolation process")
+    if isolation is Isolation.BWRAP and why is None:
+        return isolation
     if say is not None:
-        say(f"an agent's sandbox cannot be made here ({why}): tools run without one. See lab doctor")
+        trouble = f"; an agent's sandbox cannot be made here ({why}). See lab doctor" if why is not None else ""
+        say("; ".join([f"{UNHELD}{trouble}", *graded]))
     return Isolation.PROCESS
 
 

@@ -16,6 +16,7 @@ from lab.samples import open_samples
 from lab.samples.prompts import Prompts
 from lab.samples.sample import BadLine, Sample
 from lab.selection import EVERYTHING, select
+from lab.tools.built_in import BuiltIn
 
 if TYPE_CHECKING:
     import threading
@@ -26,13 +27,6 @@ if TYPE_CHECKING:
     from lab.tasks import Task
 
 MAX_SOURCE_BYTES = 1 << 20
-
-SUMMARIES = {
-    "reference": "the known-good solution of every task: shows that grading works here",
-    "stub": "the untouched solution.py: what doing nothing scores",
-    "replay": "solutions recorded elsewhere, from --samples FILE: one independent run each",
-    "model": "one question a task to the model at LAB_BASE_URL, or a small one here with --local",
-}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,11 +43,11 @@ class Copied:
 
     def attempt(self, planned: Planned, folder: Path, stopping: threading.Event) -> Tried:  # noqa: ARG002
         paths = self.suite.task(planned.task.id)
-        source = paths.reference if self.name == "reference" else paths.stub
+        source = paths.reference if self.name == BuiltIn.REFERENCE else paths.stub
         try:
             return _hand_in(read_regular(source, MAX_SOURCE_BYTES), folder)
         except (NotRegularFile, FileNotFoundError) as error:
-            raise LabError(f"{source} cannot be read: {error}", "Run lab gen again") from error
+            return Tried(None, fault=f"{source} cannot be read: {error}. Run lab gen again")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,7 +61,7 @@ class Replay:
     file_stem: str
     """Stands for the model where the samples name none, so that a report can tell two files apart."""
     bad_lines: tuple[BadLine, ...] = ()
-    name: str = "replay"
+    name: str = BuiltIn.REPLAY.value
     instant: bool = True
 
     def plan(self, tasks: Sequence[Task]) -> Iterator[Planned]:

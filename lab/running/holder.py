@@ -7,6 +7,7 @@ import dataclasses
 import enum
 from typing import TYPE_CHECKING, Protocol
 
+from lab.environment import UNATTENDED
 from lab.grading.isolation import Isolation
 
 if TYPE_CHECKING:
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
 
     from lab.proxy.server import Tap
     from lab.running.folders import Folders
-
-ENVIRONMENT = {"LANG": "C.UTF-8", "TERM": "dumb", "NO_COLOR": "1", "CI": "1"}
-"""What every tool gets: it talks to nobody."""
 
 
 class Network(enum.StrEnum):
@@ -99,7 +97,7 @@ class PlainProcess:
 
     @contextlib.contextmanager
     def start(self, argv: Sequence[str], environment: Mapping[str, str], folders: Folders) -> Iterator[Start]:
-        given = {**ENVIRONMENT, "HOME": str(folders.home), **self.variables}
+        given = {**UNATTENDED, "HOME": str(folders.home), **self.variables}
         given |= {"TMPDIR": str(folders.tmp), "PWD": str(folders.work), **environment}
         yield Start(list(argv), given, folders.work)
 

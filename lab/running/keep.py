@@ -33,15 +33,14 @@ def keep_work(left: Path, target: Path) -> tuple[str, ...]:
     """
     notes: list[str] = []
     lost: set[str] = set()
-    entries, total = 0, 0
+    total = 0
     try:
         target.mkdir(parents=True)
     except OSError as error:
         _raise_if_over(error, target)
         return (f"the work was not kept: {error.strerror}",)
-    for entry in _walk(left, 0, notes, lost):
-        entries += 1
-        if entries > MAX_ENTRIES:
+    for number, entry in enumerate(_walk(left, 0, notes, lost)):
+        if number == MAX_ENTRIES:
             notes.append(f"more than {MAX_ENTRIES} files: the rest was not kept")
             break
         relative = Path(entry.path).relative_to(left)

@@ -13,11 +13,12 @@ from lab.layout import NAME
 from lab.proxy.prices import load_prices
 from lab.running.agent import agent_of
 from lab.running.agent_sandbox import choose_for_agents
-from lab.running.builtin import SUMMARIES, Copied, load_replay
+from lab.running.builtin import Copied, load_replay
 from lab.running.command import command_agent, local_files, parse_command
 from lab.running.holder import Network
 from lab.running.provider import upstream_of
 from lab.running.sampling import Sampling
+from lab.tools.built_in import COMMAND, SUMMARIES, BuiltIn
 from lab.tools.presence import find
 from lab.tools.registry import get_adapter, survey
 
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from lab.running.agent import Agent
     from lab.running.attempt import Tool
 
-COMMAND_NAME = "command"
 TIMEOUT_S = 600.0
 """Of an attempt, wall, unless it is given."""
 
@@ -54,6 +54,11 @@ class Wanted:
     """For the tool model."""
     local: bool = False
     """The tool model asks a small one that lab starts here."""
+
+    @property
+    def is_program(self) -> bool:
+        """Whether it is a program that has to be held, and what does not hold it is said as it is set up."""
+        return self.command is not None or self.name not in SUMMARIES
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,13 +82,13 @@ def set_up(wanted: Wanted, root: Root, suite: SuitePaths, environment: Environme
     match wanted.name:
         case None:
             raise LabError("no tool was named", f"There are: {', '.join(_names(root))}; or give a --command")
-        case "reference" | "stub" as name:
+        case BuiltIn.REFERENCE | BuiltIn.STUB as name:
             yield Ready(Copied(name, suite))
-        case "replay":
+        case BuiltIn.REPLAY:
             if wanted.samples is None:
                 raise LabError("replay needs recorded solutions", "Add --samples FILE (.jsonl or .jsonl.gz)")
             yield Ready(load_replay(suite, wanted.samples))
-        case "model":
+        case BuiltIn.MODEL:
             from lab.running.model import model_tool  # noqa: PLC0415 - as `_proxy` says
 
             prices = load_prices(root)
@@ -146,7 +151,7 @@ def _ask_model(wanted: Wanted, environment: Environment) -> Iterator[Upstream]:
 
 
 def _command(wanted: Wanted, root: Root, suite: SuitePaths, command: str) -> Agent:
-    name = wanted.name or COMMAND_NAME
+    name = wanted.name or COMMAND
     if not NAME.fullmatch(name) or name in SUMMARIES:
         raise LabError(f"{name!r} cannot be the name of a command", "Name it like my-agent, not like a built-in tool")
     words = parse_command(command)
@@ -165,15 +170,15 @@ def _command(wanted: Wanted, root: Root, suite: SuitePaths, command: str) -> Age
 
 def _check(wanted: Wanted) -> None:
     """Refuse options that the tool has no use for: who gives one counts on it."""
-    if wanted.samples is not None and (wanted.name != "replay" or wanted.command is not None):
+    if wanted.samples is not None and (wanted.name != BuiltIn.REPLAY or wanted.command is not None):
         raise LabError("--samples is for the tool replay", "Run lab run replay --samples FILE --suite S")
-    if wanted.command is None and wanted.name in {"reference", "stub", "replay"}:
+    if wanted.command is None and wanted.name in {BuiltIn.REFERENCE, BuiltIn.STUB, BuiltIn.REPLAY}:
         given = {"--model": wanted.model, "--timeout": wanted.timeout_s, "--network": wanted.network}
         if useless := [name for name, value in given.items() if value is not None]:
             raise LabError(f"{wanted.name} has no use for {', '.join(useless)}", "Leave it out")
     if wanted.command is not None and wanted.model is not None:
         raise LabError("a --command asks no model that lab knows of", "Leave out --model, or write an adapter for it")
-    if wanted.name != "model" or wanted.command is not None:
+    if wanted.name != BuiltIn.MODEL or wanted.command is not None:
         if wanted.local:
             raise LabError("--local is for the tool model", "Run lab run model --local --suite S")
         if wanted.sampling is not None:
@@ -189,4 +194,4 @@ def _notice(agent: Agent) -> Agent:
 
 
 def _names(root: Root) -> list[str]:
-    return [*SUMMARIES, *(name for name, found in survey(root).items() if not isinstance(found, LabError))]
+    return [*BuiltIn, *(name for name, found in survey(root).items() if not isinstance(found, LabError))]

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lab.console import safe
-from lab.environment import agent_variables
+from lab.environment import UNATTENDED, agent_variables
 from lab.errors import LabError
 from lab.process import run
 from lab.tools import placeholders
-from lab.tools.trail import Lost, paths_of
+from lab.tools.trail import Lost, is_there, paths_of
 
 if TYPE_CHECKING:
     from lab.tools.adapter import Adapter
@@ -23,7 +23,6 @@ VERSION_LIMIT_S = 30.0
 MAX_VERSION_CHARS = 100
 MAX_WHY_CHARS = 300
 MAX_OUTPUT_BYTES = 1 << 16
-ENVIRONMENT = {"LANG": "C.UTF-8", "TERM": "dumb", "NO_COLOR": "1", "CI": "1"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,7 +51,7 @@ def find(adapter: Adapter, *, search: str | None = None) -> Presence:
         return Presence(None, None, (), f"{adapter.command[0]} is not on PATH")
     program = Path(found).absolute()
     extra = tuple(map(Path, adapter.extra_paths))
-    missing = next((place for place in extra if not place.exists()), None)
+    missing = next((place for place in extra if not is_there(place)), None)
     if missing is not None:
         return _cannot(program, f"extra_paths names {missing}, which is not there")
     try:
@@ -81,7 +80,7 @@ def _version(adapter: Adapter, program: Path, search: str) -> str | None:
     argv = [str(_asked_program(adapter, program, search)), *adapter.version[1:]]
     with tempfile.TemporaryDirectory(prefix="lab-version-", ignore_cleanup_errors=True) as home:
         settings = {name: text for name, text in adapter.environment.items() if not placeholders.names(text)}
-        env = ENVIRONMENT | settings | {"PATH": search, "HOME": home, "TMPDIR": home}
+        env = UNATTENDED | settings | {"PATH": search, "HOME": home, "TMPDIR": home}
         try:
             said = run(argv, env=env, cwd=home, timeout_s=VERSION_LIMIT_S, max_output_bytes=MAX_OUTPUT_BYTES)
         except LabError as error:

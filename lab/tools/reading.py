@@ -15,6 +15,7 @@ from lab.files import NotRegularFile, read_regular
 from lab.layout import NAME
 from lab.tools import placeholders
 from lab.tools.adapter import Adapter, ConfigFile
+from lab.tools.built_in import TAKEN
 from lab.tools.statements import line_of
 
 if TYPE_CHECKING:
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MAX_ADAPTER_BYTES = 64 << 10
-BUILT_IN = ("reference", "stub", "replay", "model", "command")
-"""Names that mean something else to `lab run`."""
 OF_A_MODEL = {"model", "base_url", "key"}
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 KEPT_FROM_TOOLS = ("LAB_", "LD_")
@@ -143,7 +142,7 @@ class _Reader:
             )
         if not NAME.fullmatch(name):
             raise self._fault(("name",), f"{name!r} is not a name", "Use letters, digits, dot, dash and underscore")
-        if name in BUILT_IN:
+        if name in TAKEN:
             raise self._fault(("name",), f"{name} is built in", "Choose another name")
 
     def _check_commands(self, keys: _Keys) -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lab.errors import LabError, did_you_mean
-from lab.tools.reading import BUILT_IN, read_adapter
+from lab.tools.built_in import BuiltIn
+from lab.tools.reading import read_adapter
 
 if TYPE_CHECKING:
     from lab.layout import Root
@@ -27,22 +28,12 @@ def survey(root: Root) -> dict[str, Adapter | LabError]:
     return dict(sorted(found.items()))
 
 
-def load_adapters(root: Root) -> dict[str, Adapter]:
-    """Every adapter by name. Raises the LabError of the first that cannot be read."""
-    adapters = {}
-    for name, found in survey(root).items():
-        if isinstance(found, LabError):
-            raise found
-        adapters[name] = found
-    return adapters
-
-
 def get_adapter(root: Root, name: str) -> Adapter:
     """One adapter; another one that cannot be read is not in its way. Raises LabError."""
     known = survey(root)
     found = known.get(name)
     if found is None:
-        raise LabError(f"there is no tool {name!r}", did_you_mean(name, [*BUILT_IN, *known]))
+        raise LabError(f"there is no tool {name!r}", did_you_mean(name, [*BuiltIn, *known]))
     if isinstance(found, LabError):
         raise found
     return found

@@ -55,6 +55,11 @@ def paths_of(program: Path, search: str, *, steps: int = 0) -> tuple[Path, ...]:
     return tuple(path for path in found if not _is_system(path))
 
 
+def is_there(path: Path) -> bool:
+    """Whether a path leads to something; one that is too long, or may not be looked at, does not."""
+    return os.path.exists(path)  # noqa: PTH110 - Path.exists raises for those, up to Python 3.13
+
+
 def _folder(real: Path, interpreter: Path | None) -> Path:
     """What a program needs that lies in no venv: its npm folder, its own prefix, or itself."""
     parts = real.parts
@@ -126,7 +131,7 @@ def _interpreter(script: Path, head: bytes, search: str) -> Path:
 
 
 def _existing(interpreter: Path, script: Path) -> Path:
-    if not interpreter.exists():
+    if not is_there(interpreter):
         raise Lost(f"{script} needs {interpreter}, which is gone")
     return interpreter
 

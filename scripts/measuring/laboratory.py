@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from measuring.programs import Done, Failed, run
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Mapping
 
 PROJECT = Path(__file__).resolve().parents[2]
 SUITE = "evalplus"
@@ -37,9 +37,19 @@ class Laboratory:
     def python(self) -> Path:
         return self.suite / ".venv" / "bin" / "python"
 
-    def lab(self, *arguments: str | Path, codes: Collection[int] = (0,), watch: bool = False) -> Done:
-        """Run a command of lab; raises Failed where it exits with a code that is not among `codes`."""
-        return run([lab_program(), "--root", self.root, *arguments], cwd=self.root, codes=codes, watch=watch)
+    def lab(
+        self,
+        *arguments: str | Path,
+        codes: Collection[int] = (0,),
+        watch: bool = False,
+        more: Mapping[str, str] | None = None,
+    ) -> Done:
+        """Run a command of lab; raises Failed where it exits with a code that is not among `codes`.
+
+        `more` are variables beside the environment's, in which there is none of lab's.
+        """
+        argv = [lab_program(), "--root", self.root, *arguments]
+        return run(argv, cwd=self.root, more=more, codes=codes, watch=watch)
 
     def gen(self) -> Done:
         """Generate and prove the suite from local rows."""

@@ -101,7 +101,8 @@ class Ground:
         """One attempt of it, and the folder that it left."""
         self.tries += 1
         (planned,) = agent.plan([TASK])
-        folder = self.folder / f"attempt-{self.tries}"
+        # as deep as it lies in use: what an agent leaves may have a path that is too long there
+        folder = self.root.run("tiny", "agent", "ones-1", "0123456789ab-0") / f"attempt-{self.tries}"
         return agent.attempt(planned, folder, stopping or threading.Event()), folder
 
 

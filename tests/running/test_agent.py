@@ -149,6 +149,18 @@ DEEDS = [
         "for _ in range(1500): os.chdir('..'); os.chmod('d', 0)",
         notes=("d is too deep",),
     ),
+    Deed(
+        "leaves a deep nest of the longest names",
+        SOLVE + "import os\nfor _ in range(40): os.mkdir('d' * 250); os.chdir('d' * 250)",
+        notes=("ddd",),
+    ),
+    Deed(
+        "leaves paths about as long as paths can be",
+        # some of them are too long where they are kept, and not where they were left
+        SOLVE + "import os\nfor _ in range(15): os.mkdir('d' * 250); os.chdir('d' * 250)\n"
+        "for n in range(1, 250): os.mkdir('e' * n); open('f' * n, 'w').write('x')",
+        notes=("ddd",),
+    ),
     Deed("replaces its work folder's permissions", SOLVE + "import os\nos.chmod('.', 0)"),
 ]
 
@@ -273,7 +285,7 @@ def test_it_stops_when_lab_does(ground: Ground, isolation: Isolation) -> None:
 
 @pytest.mark.parametrize("isolation", BOTH)
 def test_the_most_memory_that_all_of_it_had(ground: Ground, isolation: Isolation) -> None:
-    code = "import os, time\nos.fork()\nheld = bytearray(b'x' * (64 << 20))\ntime.sleep(1)"
+    code = "import os, time\nos.fork()\nheld = bytearray(b'x') * (64 << 20)\ntime.sleep(1)"
     tried, _ = ground.attempt(ground.agent("-c", code, isolation=isolation))
     assert tried.peak_mb is not None
     assert 128 < tried.peak_mb < 256
@@ -303,5 +315,4 @@ def test_what_it_is_told_and_what_is_recorded(ground: Ground, isolation: Isolati
     assert set(planned.setup.settings) == {"adapter_sha256", "timeout_s", "isolation", "network", "prompt_sha256"}
     assert planned.setup.isolation == isolation.value
     assert planned.setup.network == ("model" if isolation is Isolation.BWRAP else "host")
-    assert agent.notice is not None
-    assert ("no network" if isolation is Isolation.BWRAP else "without a sandbox") in agent.notice
+    assert ("no network" in (agent.notice or "")) == (isolation is Isolation.BWRAP)

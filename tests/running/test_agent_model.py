@@ -59,7 +59,7 @@ def attempt(
     ground: Ground, proxy: Proxy, code: str, isolation: Isolation, network: Network = Network.MODEL
 ) -> tuple[Tried, Path]:
     agent = ground.agent("-c", ASK + code, isolation=isolation, network=network, proxy=proxy, environment=ENVIRONMENT)
-    assert (agent.notice is None) == ((isolation, network) == (Isolation.BWRAP, Network.MODEL))
+    assert (agent.notice is not None) == (isolation is Isolation.BWRAP and network is Network.HOST)
     return ground.attempt(agent)
 
 

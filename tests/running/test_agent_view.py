@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lab.errors import LabError
+from lab.grading import isolation as isolation_module
 from lab.grading.isolation import Isolation
 from lab.running import agent_sandbox
-from lab.running.agent_sandbox import LAB, Sandbox, choose_for_agents, sandbox_for
+from lab.running.agent_sandbox import LAB, UNHELD, Sandbox, choose_for_agents, sandbox_for
 from lab.running.folders import temporary_folders
 from lab.running.holder import Network
 from lab.tools.adapter import ConfigFile
@@ -332,14 +333,25 @@ def test_temporary_folders_inside_the_root_are_refused(ground: Ground, monkeypat
 
 
 def test_without_a_sandbox_it_is_said_or_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(agent_sandbox, "choose", lambda requested: Isolation.BWRAP)
+    monkeypatch.setattr(isolation_module, "bwrap_trouble", lambda: None)
     monkeypatch.setattr(agent_sandbox, "sandbox_trouble", lambda: "Can't mount proc")
     said: list[str] = []
     assert choose_for_agents("auto", say=said.append) is Isolation.PROCESS
-    assert len(said) == 1
-    assert "Can't mount proc" in said[0]
+    (line,) = said
+    assert UNHELD in line
+    assert "(Can't mount proc)" in line
+    assert "graded code" not in line
     with pytest.raises(LabError, match="Can't mount proc"):
         choose_for_agents("bwrap")
+    assert choose_for_agents("process", say=said.append) is Isolation.PROCESS
+    assert said.pop() == UNHELD
+    # where nothing can be held, the same line says it of the graded code
+    monkeypatch.setattr(isolation_module, "bwrap_trouble", lambda: "it is not installed")
+    said.clear()
+    assert choose_for_agents("auto", say=said.append) is Isolation.PROCESS
+    (line,) = said
+    assert line.startswith(UNHELD)
+    assert line.endswith("(it is not installed): graded code has limits only. See lab doctor")
 
 
 def test_a_sandbox_that_cannot_be_made_is_found_out_by_making_one(monkeypatch: pytest.MonkeyPatch) -> None:

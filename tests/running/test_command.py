@@ -120,9 +120,12 @@ def test_a_script_inside_the_root_is_refused(laboratory: Laboratory) -> None:
 def test_a_task_that_lost_a_file_is_one_line(laboratory: Laboratory, name: str) -> None:
     (laboratory.root / "evals/tiny/tasks/ones-1" / name).unlink()
     said = laboratory("run", "lost", "ones-1", "--suite", "tiny", "--command", "true")
-    assert said.code == 2
-    assert f"{name} cannot be read" in said.err
-    assert "Run lab gen again" in said.err
+    assert said.code == 1
+    verdict = laboratory.results("lost")[0].verdict
+    assert verdict is not None
+    assert verdict.status.value == "infra"
+    assert f"{name} cannot be read" in verdict.reason
+    assert "Run lab gen again" in verdict.reason
 
 
 def test_a_timeout_is_a_stop_and_what_was_left_is_graded(laboratory: Laboratory) -> None:
@@ -253,3 +256,16 @@ def test_the_caps_hold_for_all_files_together(tmp_path: Path, monkeypatch: pytes
     assert not (tmp_path / "kept" / "a" / "b" / "c" / "d").exists()
     monkeypatch.setattr(keep, "MAX_ENTRIES", 5)
     assert any("more than 5" in note for note in keep_work(left, tmp_path / "again"))
+
+
+@pytest.mark.parametrize("tool", [("reference",), ("mine", "--command", "true"), ("idle",)], ids=lambda words: words[0])
+def test_that_nothing_is_held_is_said_once(
+    laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch, tool: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr("lab.grading.isolation._probe", lambda: (None, "it is not installed"))
+    (laboratory.root / "tools").mkdir()
+    (laboratory.root / "tools/idle.toml").write_text('name = "idle"\napi = "none"\ncommand = ["true"]\n')
+    said = laboratory("run", *tool, "-t", "ones-1", "--suite", "tiny", "--isolation", "auto")
+    (line,) = said.err.splitlines()
+    assert "graded code has limits only" in line
+    assert ("the tool runs without a sandbox" in line) == (tool != ("reference",))

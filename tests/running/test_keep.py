@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,48 +16,46 @@ NAME_CHARS = 250
 LONG = "n" * NAME_CHARS
 
 
-def nest(folder: Path, depth: int) -> None:
-    """Folders of long names, each in the one before; a file in each. Made step by step: the whole path is too long."""
+def nest(folder: Path) -> int:
+    """Folders of long names, each in the one before, with a file in each, up to the longest path that there can be.
+
+    Made step by step, for a path that long is no argument. Gives the number of files.
+    """
+    room = os.pathconf("/", "PC_PATH_MAX") - 1 - len(str(folder))
     before = Path.cwd()
     folder.mkdir()
+    os.chdir(folder)
     try:
-        os.chdir(folder)
+        depth, rest = divmod(room - len("/file"), NAME_CHARS + 1)
         for _ in range(depth):
             Path("file").write_text("x")
             Path(LONG).mkdir()
             os.chdir(LONG)
-        Path("file").write_text("x")
+        # of every length, so that one of them is over wherever the limit lies
+        for length in range(1, rest):
+            Path("f" * length).write_text("x")
+            Path("g" * length).mkdir()
     finally:
         os.chdir(before)
+    return depth + rest - 1
 
 
 def kept(target: Path) -> int:
     return sum(len(files) for _, _, files in os.walk(target))
 
 
-@pytest.mark.parametrize("further", [0, 100, 200])
-def test_names_that_are_too_long_where_they_are_kept(tmp_path: Path, further: int) -> None:
-    """A path that is legal where it was left may be too long where it is kept, which lies deeper."""
-    left, target = tmp_path / "left", tmp_path / ("t" * (further + 1)) / "kept"
-    depth = (os.pathconf("/", "PC_PATH_MAX") - len(str(left)) - len("/file")) // (NAME_CHARS + 1)
-    nest(left, depth)
-    # of every length, so that one of them is over wherever the limit lies
-    for length in range(1, NAME_CHARS, 2):
-        (left / LONG / ("d" * length)).mkdir()
-    notes = keep_work(left, target)
-    assert kept(target) >= depth - 1
-    assert bool(notes) == (further > 0)
-    assert all(len(note) < keep.MAX_NAME_CHARS + 100 for note in notes)
-    assert all("File name too long" in note for note in notes)
-
-
-def test_a_name_that_is_too_long_is_in_no_others_way(tmp_path: Path) -> None:
-    left, target = tmp_path / "left", tmp_path / ("t" * 200) / "kept"
-    depth = (os.pathconf("/", "PC_PATH_MAX") - len(str(left)) - len("/file")) // (NAME_CHARS + 1)
-    nest(left, depth)
+@pytest.mark.parametrize("deeper", ["", "t" * 10 + "/", "t" * 100 + "/", ("t" * 200 + "/") * 2])
+def test_paths_that_are_too_long_where_they_are_kept(tmp_path: Path, deeper: str) -> None:
+    """A path that is legal where it was left may be none where it is kept, which lies deeper."""
+    left, target = tmp_path / "left", tmp_path / f"{deeper}kept"
+    files = nest(left)
     (left / "zebra").write_text("comes after the nest")
-    assert keep_work(left, target)
-    assert (target / "zebra").read_text() == "comes after the nest"
+    notes = keep_work(left, target)
+    assert bool(notes) == bool(deeper)
+    assert (kept(target) < files + 1) == bool(deeper)
+    assert (target / "zebra").exists()
+    assert all(note.endswith(" was not kept: File name too long") for note in notes if not note.startswith("and "))
+    assert all(len(note) < keep.MAX_NAME_CHARS + 100 for note in notes)
 
 
 def test_a_place_that_cannot_be_made_is_a_note(tmp_path: Path) -> None:
@@ -95,7 +92,7 @@ def refuse(monkeypatch: pytest.MonkeyPatch, name: str, number: int) -> None:
     fchmod = os.fchmod
 
     def refusing(descriptor: int, mode: int) -> None:
-        if Path(os.readlink(f"/proc/self/fd/{descriptor}")).name == name:
+        if Path(f"/proc/self/fd/{descriptor}").readlink().name == name:
             raise OSError(number, os.strerror(number))
         fchmod(descriptor, mode)
 

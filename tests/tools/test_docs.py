@@ -19,7 +19,7 @@ from lab.running.holder import Network
 from lab.tools import reading
 from lab.tools.placeholders import PLACEHOLDERS
 from lab.tools.presence import find
-from lab.tools.registry import get_adapter, load_adapters
+from lab.tools.registry import get_adapter, survey
 from tests.running.agents import PYTHON, TASK, Ground
 from tests.support.laboratory import PROJECT
 from tests.support.model_server import serve, solver
@@ -93,5 +93,6 @@ def test_every_key_and_placeholder_is_told() -> None:
 
 
 def test_the_limits_of_every_tool_are_told(tmp_path: Path) -> None:
-    for name, adapter in load_adapters(Root(tmp_path)).items():
+    for name in survey(Root(tmp_path)):
+        adapter = get_adapter(Root(tmp_path), name)
         assert f"| {name} | {adapter.api} | {' '.join(adapter.limits)} |\n" in TEXT

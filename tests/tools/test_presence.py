@@ -99,6 +99,14 @@ def test_a_tool_that_does_not_answer(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert found(tmp_path, "sleep 60").why_not == "`mine --version` did not end within 0.3 s"
 
 
+def test_a_path_that_is_too_long_is_not_there(tmp_path: Path) -> None:
+    long = "/" + "a" * 250 * 20
+    said = found(tmp_path, "echo 1", WITH_VERSION + f'extra_paths = ["{long}"]\n')
+    assert (said.why_not or "").startswith("extra_paths names /aaa")
+    program(tmp_path / "bin/mine", f"#!{long[:3000]}\n")
+    assert "needs /aaa" in (found(tmp_path, None).why_not or "")
+
+
 def test_a_program_that_is_none(tmp_path: Path) -> None:
     program(tmp_path / "bin/mine", "\x7fELF")
     said = found(tmp_path, None)

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from lab.apis import Api
 from lab.errors import LabError
 from lab.tools.adapter import Adapter, ConfigFile
-from lab.tools.reading import BUILT_IN, MAX_ADAPTER_BYTES, read_adapter
+from lab.tools.built_in import TAKEN
+from lab.tools.reading import MAX_ADAPTER_BYTES, read_adapter
 from tests.tools.adapters import SMALLEST, adapter
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ def test_what_is_wrong_is_said_with_its_line(tmp_path: Path, text: str, line: in
     assert re.search(r"[\x00-\x1f]", str(raised.value)) is None
 
 
-@pytest.mark.parametrize("name", BUILT_IN)
+@pytest.mark.parametrize("name", TAKEN)
 def test_a_built_in_tool_is_not_overridden(tmp_path: Path, name: str) -> None:
     with pytest.raises(LabError, match=f":1: {name} is built in"):
         adapter(tmp_path, SMALLEST.replace('"mine"', f'"{name}"', 1), name=name)
