@@ -6,6 +6,7 @@ Answers are read beside the stream, never in its way; what does not look like th
 from __future__ import annotations
 
 import abc
+import json
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -259,4 +260,8 @@ def _decoded(data: bytes) -> Any:
     try:
         return msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        pass
+    try:  # msgspec does not take half an emoji, which a model makes where it is cut
+        return json.loads(data)
+    except (ValueError, RecursionError):
         return None

@@ -9,10 +9,8 @@ from __future__ import annotations
 import os
 import sys
 
-CONTEXT_TOKENS = 2048
-"""Of a question and its answer together."""
-MAX_TOKENS = 512
-"""Of an answer, whatever is asked for: a model this small does not always find an end."""
+CONTEXT_TOKENS = 1536
+"""Of a question and its answer together, however long an answer is asked for: a model this small may find no end."""
 
 
 def main() -> None:
@@ -24,7 +22,6 @@ def main() -> None:
     parameters = xllamacpp.CommonParams()
     parameters.model.path = weights
     parameters.n_ctx = CONTEXT_TOKENS
-    parameters.n_predict = MAX_TOKENS
     parameters.n_parallel = 1
     # more threads than idle cores make it many times slower
     parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = 1

@@ -123,13 +123,13 @@ class ModelTool:
         }
 
     def _hand_in(self, reply: Reply, task: Task, work: Path) -> Tried:
-        cut = f"the reply was cut off at {self._sampling.max_tokens} tokens" if reply.is_cut else ""
-        notes = (cut,) if cut else ()
+        cut = f"the reply was cut off before its end (--max-tokens is {self._sampling.max_tokens})"
+        notes = (cut,) if reply.is_cut else ()
         try:
             write_atomic(work / "solution.py", code_of(reply.text, task.entry_point))
             return Tried(read_work(work), notes=notes)
         except NoCode as error:
-            return Tried(None, missing=f"{error}; {cut}" if cut else str(error), notes=notes)
+            return Tried(None, missing=f"{error}; {cut}" if reply.is_cut else str(error), notes=notes)
         except Missing as error:
             return Tried(None, missing=str(error), notes=notes)
 

@@ -43,7 +43,7 @@ class CommonParams:
 class Server:
     def __init__(self, parameters):
         assert (parameters.cpuparams.n_threads, parameters.cpuparams_batch.n_threads) == (1, 1)
-        assert parameters.n_predict <= parameters.n_ctx
+        assert parameters.n_ctx < 4096
         weights = open(parameters.model.path).read()
         if weights != "good":
             raise RuntimeError(f"cannot load {weights}")

@@ -141,15 +141,18 @@ def test_a_reply_that_was_cut(ground: Ground) -> None:
     cut = {"choices": [{"message": {"content": "```python\ndef f(x):\n    retu"}, "finish_reason": "length"}]}
     with bench(ground, always=Raw(json.dumps(cut).encode())) as made:
         tried = made.attempt()
-    assert tried.notes == ("the reply was cut off at 4096 tokens",)
+    assert tried.notes == ("the reply was cut off before its end (--max-tokens is 4096)",)
     assert made.solution.read_text() == "def f(x):\n    retu\n"
 
 
 def test_half_an_emoji(ground: Ground) -> None:
     text = json.dumps({"choices": [{"message": {"content": f"{CODE}# \ud83d"}, "finish_reason": "stop"}]})
     with bench(ground, always=Raw(text.encode())) as made:
-        assert made.attempt().work is not None
+        tried = made.attempt()
     assert made.solution.read_text() == f"{CODE}# ?\n"
+    assert tried.work is not None
+    assert tried.usage is not None
+    assert tried.usage.model_failure is None
 
 
 PASSING = {
