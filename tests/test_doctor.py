@@ -197,7 +197,8 @@ def test_doctor_is_sure_of_this_machine(laboratory: Laboratory) -> None:
 
 def test_windows_gets_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     fake = types.SimpleNamespace(platform="win32", argv=[], stdout=sys.stdout, stderr=sys.stderr)
-    monkeypatch.setattr(cli, "sys", fake)
+    monkeypatch.setattr("lab.cli.sys", fake)
+    monkeypatch.setattr("lab.cli.shared.sys", fake)
     assert cli.main(["doctor"]) == ExitCode.NOTHING_DONE
     said = capsys.readouterr()
     assert said.out == ""
