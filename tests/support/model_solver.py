@@ -95,7 +95,7 @@ def offered(seen: Seen) -> dict[str, Offered]:
             case _:
                 functions = [tool]
         for function in functions:
-            schema = next((function[key] for key in SCHEMAS if isinstance(function.get(key), dict)), {})
+            schema: dict[str, Any] = next((function[key] for key in SCHEMAS if isinstance(function.get(key), dict)), {})
             if name := function.get("name"):
                 found[name.lower()] = Offered(name, schema)
     return found
