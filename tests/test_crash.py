@@ -10,14 +10,16 @@ import signal
 import time
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 
 from lab.grading.isolation import bwrap_trouble
 from lab.tasks import read_lock
 from tests.generate import tiny
+from tests.running.agents import PYTHON
 from tests.running.test_end_to_end import lab, start
+from tests.support.model_server import TOKENS, Reply, Slow, serve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,9 +28,19 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.sandbox
 
-CANDIDATE = "lab.grading.candidate"
 GONE_S = 3.0
 SAMPLES = 26
+ASKER = """
+import json, sys, urllib.request
+question = {"model": "m", "messages": [{"role": "user", "content": "hi"}], "stream": True}
+headers = {"Authorization": "Bearer " + sys.argv[2], "Content-Type": "application/json"}
+request = urllib.request.Request(sys.argv[1] + "/v1/chat/completions", json.dumps(question).encode(), headers)
+with urllib.request.urlopen(request) as answer:
+    assert b"[DONE]" in answer.read()
+stub = open("solution.py").read()
+open("solution.py", "w").write(stub.replace("...", "return x + 2"))
+"""
+SLOW = Slow(Reply("a few pieces of text"), first_s=0.1, between_s=0.05)
 Done = dict[str, Any]
 """What is done and may be neither lost nor done again, and what it came to."""
 
@@ -38,6 +50,8 @@ class Work:
     """A command that goes on where a kill stopped it."""
 
     laboratory: Laboratory
+    witnesses: ClassVar[tuple[str, ...]] = ("lab.grading.candidate",)
+    """What stands in the arguments of processes that might be left behind."""
 
     def arguments(self) -> list[str | Path]:
         raise NotImplementedError
@@ -118,6 +132,29 @@ class RunAgent(Run):
         # the root stands in it, so that `processes` finds it and what it starts
         script = f"sleep 0.2 & sed -i 's/[.][.][.]/return x + 2/' solution.py; wait; : {self.laboratory.root}"
         return ["run", "agent", "--command", f'sh -c "{script}"', "--suite", "tiny", "--jobs", "2", "--json"]
+
+
+class RunAdapter(Run):
+    """With all that stands up for a tool that has a model: the proxy, a line an attempt, the relay in the sandbox."""
+
+    tool = "asker"
+    witnesses = (*Work.witnesses, "relay.py")
+
+    def arguments(self) -> list[str | Path]:
+        adapter = self.laboratory.root / "tools" / f"{self.tool}.toml"
+        adapter.parent.mkdir(exist_ok=True)
+        # the root stands in it, as above
+        words = json.dumps([str(PYTHON), "-c", f"# {self.laboratory.root}\n{ASKER}", "{base_url}", "{key}"])
+        adapter.write_text(f'name = "{self.tool}"\napi = "openai-chat"\ncommand = {words}\n')
+        return ["run", self.tool, "--suite", "tiny", "--model", "m", "--jobs", "2", "--json"]
+
+    def done(self) -> Done:
+        for result in self.laboratory.results(self.tool):
+            if result.stop == "done":
+                assert result.requests == 1
+                assert result.tokens is not None
+                assert result.tokens.completion == TOKENS.completion
+        return super().done()
 
 
 class Grade(Work):
@@ -204,9 +241,18 @@ def assert_whole(root: Path) -> None:
                 list(whole_lines(path))
 
 
+@pytest.fixture
+def _model(laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    # after `laboratory`, which drops lab's variables
+    with serve(always=SLOW) as server:
+        monkeypatch.setenv("LAB_BASE_URL", server.url)
+        yield
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kills", [2, 7])
-@pytest.mark.parametrize("kind", [Gen, Run, RunAgent, Grade])
+@pytest.mark.parametrize("kind", [Gen, Run, RunAgent, RunAdapter, Grade])
+@pytest.mark.usefixtures("_model")
 def test_killed_at_random_points(laboratory: Laboratory, kind: type[Work], kills: int) -> None:
     if trouble := bwrap_trouble():
         pytest.skip(f"bubblewrap does not run here: {trouble}")
@@ -250,5 +296,6 @@ def time_while_watched(work: Work) -> float:
     duration_s = time.monotonic() - begun
     _, err = process.communicate()
     assert process.returncode == 0, err
-    assert any(CANDIDATE in arguments for arguments in seen)
+    for witness in work.witnesses:
+        assert any(witness in arguments for arguments in seen), witness
     return duration_s
