@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import errno
 import hashlib
@@ -16,14 +15,14 @@ from lab.environment import agent_variables
 from lab.errors import LabError
 from lab.files import NotRegularFile, disk_error, read_regular, write_atomic
 from lab.grading.isolation import Isolation
-from lab.grading.work import Missing, read_work
 from lab.running.agent_sandbox import sandbox_for
 from lab.running.attempt import Planned, Tried
 from lab.running.child import run_child
+from lab.running.collect import Ran, collect, noting
 from lab.running.folders import temporary_folders
 from lab.running.holder import Network, PlainProcess
 from lab.running.identity import Setup
-from lab.running.keep import is_over, keep_work
+from lab.running.keep import is_over
 from lab.running.watch import Watch
 from lab.tools.placeholders import fill
 
@@ -33,9 +32,6 @@ if TYPE_CHECKING:
 
     from lab.layout import Root, SuitePaths
     from lab.proxy.server import Proxy, Tap
-    from lab.proxy.summary import Usage
-    from lab.results import Stop
-    from lab.running.child import Ended
     from lab.running.folders import Folders
     from lab.running.holder import Holder, Start
     from lab.tasks import Task
@@ -143,11 +139,11 @@ class Agent:
                 write_atomic(folders.work / "prompt.txt", problem)
                 write_atomic(folders.work / "solution.py", stub)
                 ran = self._run(folders, watch, problem.decode("utf-8", "replace"), folder / "trace", stopping)
-                return _collect(ran, folders, watch, folder)
+                return collect(ran, folders, watch, folder)
         except (LabError, OSError) as error:
             return Tried(None, fault=self._of_one(error, len(problem)))
 
-    def _run(self, folders: Folders, watch: Watch, problem: str, trace: Path, stopping: threading.Event) -> _Ran:
+    def _run(self, folders: Folders, watch: Watch, problem: str, trace: Path, stopping: threading.Event) -> Ran:
         """Run the tool to its end. Raises LabError or OSError where it did not begin."""
         try:
             trace.mkdir(parents=True)
@@ -168,14 +164,14 @@ class Agent:
                 )
         finally:
             if tap is not None:
-                with _noting(notes):
+                with noting(notes):
                     tap.close()
                 usage = tap.usage()
         # a holder that was killed had started
         if ended.exit_code is not None and ended.exit_code > 0 and (why := self.holder.fault(folders, ended.stderr)):
             raise _NotStarted(f"{self.name} could not be started: {why}", "See lab tools and lab doctor")
         self.has_started.set()
-        return _Ran(ended, usage, tuple(notes))
+        return Ran(ended, usage, tuple(notes))
 
     def _of_one(self, error: LabError | OSError, problem_bytes: int) -> str:
         """Why lab failed on this attempt, in a line; raises LabError where the error holds for all attempts."""
@@ -292,69 +288,6 @@ def program_of(adapter: Adapter, presence: Presence, isolation: Isolation) -> Pa
             f"Install it: {adapter.install}" if adapter.install else "See lab tools",
         )
     return presence.executable
-
-
-@dataclasses.dataclass(frozen=True)
-class _Ran:
-    """A tool that has run."""
-
-    ended: Ended
-    usage: Usage | None
-    notes: tuple[str, ...]
-    """What of its trace was refused."""
-
-
-def _collect(ran: _Ran, folders: Folders, watch: Watch, folder: Path) -> Tried:
-    """Keep what the tool left, and take its work: first of all, for that is what the attempt was made for.
-
-    Raises LabError where the disk takes nothing more.
-    """
-    ended = ran.ended
-    kept = keep_work(folders.work, folder / "work")
-    notes = [*ran.notes, *_notes(ended, watch)]
-    for name, printed in (("stdout", ended.stdout), ("stderr", ended.stderr)):
-        with _noting(notes):
-            write_atomic(folder / "trace" / name, printed)
-    tried = Tried(
-        None,
-        stop=_stop(ended, ran.usage),
-        exit_code=ended.exit_code,
-        wall_s=round(ended.wall_s, 3),
-        peak_mb=None if watch.peak_mb is None else round(watch.peak_mb, 1),
-        notes=(*notes, *kept),
-        usage=ran.usage,
-    )
-    try:
-        # from the folder itself: what may not be kept (a symbolic link) is named for what it is
-        return dataclasses.replace(tried, work=read_work(folders.work))
-    except Missing as error:
-        return dataclasses.replace(tried, missing=str(error))
-
-
-@contextlib.contextmanager
-def _noting(notes: list[str]) -> Iterator[None]:
-    """Note that the disk refused a part of the trace: the work is worth more."""
-    try:
-        yield
-    except LabError as error:
-        notes.append(f"the trace is not whole: {error.what}")
-
-
-def _stop(ended: Ended, usage: Usage | None) -> Stop:
-    """A tool that lab stopped was not failed by its model."""
-    if ended.stop == "done" and ended.excess is None and usage is not None and usage.model_failure is not None:
-        return "model-failure"
-    return ended.stop
-
-
-def _notes(ended: Ended, watch: Watch) -> Iterator[str]:
-    """What was out of the ordinary."""
-    if ended.excess is not None:
-        yield f"stopped: {ended.excess}"
-    elif (over := watch.at_end()) is not None:
-        yield over
-    if ended.dropped_bytes:
-        yield f"{ended.dropped_bytes} bytes of output were not kept"
 
 
 def _task_file(path: Path) -> bytes:

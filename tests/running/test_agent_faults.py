@@ -14,6 +14,7 @@ from lab.grading import cgroup
 from lab.grading.isolation import Isolation
 from lab.proxy import recording
 from lab.running import agent as agent_module
+from lab.running import collect
 from tests.running.test_agent import BOTH, SOLVE, SOLVED
 from tests.running.test_agent_model import ASK, ENVIRONMENT, model
 
@@ -85,7 +86,7 @@ def test_output_that_the_disk_refuses_costs_no_work(ground: Ground, monkeypatch:
             raise disk_error(path, error) from error
         write_atomic(path, data)
 
-    monkeypatch.setattr(agent_module, "write_atomic", refuse)
+    monkeypatch.setattr(collect, "write_atomic", refuse)
     tried, folder = ground.attempt(ground.agent("-c", SOLVE + "print(1)", isolation=Isolation.PROCESS))
     assert tried.work is not None
     assert [note.startswith("the trace is not whole: cannot write") for note in tried.notes] == [True]
@@ -99,7 +100,7 @@ def test_a_full_disk_ends_the_run(ground: Ground, monkeypatch: pytest.MonkeyPatc
 
     agent = ground.agent("-c", SOLVE, isolation=Isolation.PROCESS)
     assert ground.attempt(agent)[0].work is not None
-    monkeypatch.setattr(agent_module, "keep_work", refuse)
+    monkeypatch.setattr(collect, "keep_work", refuse)
     with pytest.raises(LabError, match="the disk is full"):
         ground.attempt(agent)
 
