@@ -39,6 +39,8 @@ CONNECTION: tuple[tuple[type[BaseException] | tuple[type[BaseException], ...], s
     ((aiohttp.ServerDisconnectedError, ConnectionResetError), "it closed the connection without an answer"),
 )
 """What kinds of error mean; the first that fits."""
+NOT_REACHED = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError, aiohttp.ClientHttpProxyError)
+"""What is raised before anything was sent to the provider."""
 MAX_MESSAGE_CHARS = 200
 
 
@@ -106,6 +108,11 @@ def described(status: int, body: bytes) -> str:
     error = _of_body(body)
     told = f": {error.message}" if error is not None and error.message else ""
     return f"{status} {_phrase(status)}{told}"
+
+
+def reached(error: BaseException) -> bool:
+    """Whether the provider may have got the question that this error has left without an answer."""
+    return not isinstance(error, NOT_REACHED)
 
 
 def of_connection(error: BaseException) -> str:

@@ -17,11 +17,12 @@ class Outcome:
     """What became of a request that was sent on."""
 
     kind: Kind
-    answered: bool = False
-    """Whether an answer came, be it cut off later, and not just an error."""
+    worked: bool = False
+    """Whether the model may have worked on it: not where nobody was reached, or an error came in place of an answer."""
     tokens: Tokens = NO_TOKENS
     cost_usd: float | None = None
     ttfb_ms: float | None = None
+    """To the first byte of an answer, not of an error."""
     model_failure: str | None = None
     cut: bool = False
     """Ended by the tool or by lab before its end: that says nothing of the model."""
@@ -47,8 +48,10 @@ class Ledger:
         with self._lock:
             self._refused += 1
 
-    def send(self, *, other_model: bool) -> None:
-        """A request goes on to the model."""
+    def send(self, kind: Kind, *, other_model: bool) -> None:
+        """A request goes on. Only questions are counted, for nothing else is asked of the model."""
+        if kind is not Kind.ASK:
+            return
         with self._lock:
             self._requests += 1
             self._other_model += other_model
@@ -57,7 +60,7 @@ class Ledger:
         """A request that was sent on has come to its end."""
         with self._lock:
             self._judge(outcome)
-            if outcome.kind is not Kind.ASK or not outcome.answered:
+            if outcome.kind is not Kind.ASK or not outcome.worked:
                 return
             self._tokens += outcome.tokens
             self._unknown_tokens += None in {outcome.tokens.prompt, outcome.tokens.completion}

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from lab.proxy.mask import Mask
     from lab.proxy.prices import Prices
     from lab.proxy.recording import Recorder
+    from lab.proxy.routes import Kind
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,9 +63,9 @@ class Line:
         for ledger in self.ledgers:
             ledger.refuse()
 
-    def send(self, *, other_model: bool) -> None:
+    def send(self, kind: Kind, *, other_model: bool) -> None:
         for ledger in self.ledgers:
-            ledger.send(other_model=other_model)
+            ledger.send(kind, other_model=other_model)
 
     def end(self, outcome: Outcome) -> None:
         for ledger in self.ledgers:

@@ -48,6 +48,7 @@ class Passage:
         self._request = request
         self._clean = MaskedStream(line.real_key)
         self._sent = 0.0
+        self._reached = True
         self._status: int | None = None
         self._ttfb_ms: float | None = None
         self._bytes = 0
@@ -61,7 +62,7 @@ class Passage:
 
     async def run(self) -> web.StreamResponse:
         """Answer the tool as the provider answers. Raises ConnectionError where one of them cut the connection."""
-        self._line.send(other_model=self._question.other_model)
+        self._line.send(self._question.asked.route.kind, other_model=self._question.other_model)
         self._sent = time.monotonic()
         try:
             return await self._run()
@@ -81,8 +82,10 @@ class Passage:
         try:
             answer = await self._open()
         except UPSTREAM_ERRORS as error:
+            self._reached = fault.reached(error)
             return self._unanswered(fault.of_connection(error))
         async with answer:
+            self._status = answer.status
             if HTTPStatus.MULTIPLE_CHOICES <= answer.status < HTTPStatus.BAD_REQUEST:
                 return self._unanswered(f"it answered {answer.status}, and lab does not follow that")
             response = self._response(answer)
@@ -123,7 +126,6 @@ class Passage:
 
     def _response(self, answer: aiohttp.ClientResponse) -> web.StreamResponse:
         """The answer's head as the tool gets it; all is made ready for the body."""
-        self._status = answer.status
         self._recording = self._line.recorder.response(self._n, answer.content_type)
         events = answer.content_type == EVENTS
         self._hides_usage = events and self._question.plain_body is not None
@@ -196,21 +198,20 @@ class Passage:
     def _end(self) -> None:
         """Record how it went, and add it up."""
         line, asked = self._line, self._question.asked
-        answered = self._answer is not None and self._ttfb_ms is not None
-        tokens = self._answer.tokens() if self._answer and answered else Tokens()
+        worked = self._answer is not None or (self._status is None and self._reached)
+        tokens = self._answer.tokens() if self._answer else Tokens()
         hour_writes = self._answer.hour_writes if self._answer else 0
         cost = line.provider.prices.cost(line.upstream.model, tokens, hour_writes)
-        is_ask = asked.route.kind is Kind.ASK
-        if answered and is_ask:
+        if worked and asked.route.kind is Kind.ASK:
             counts = {name: getattr(tokens, name) for name in Tokens.__struct_fields__}
             line.recorder.usage(UsageLine(n=self._n, model=line.upstream.model, cost_usd=cost, **counts))
         line.end(
             Outcome(
                 kind=asked.route.kind,
-                answered=answered,
+                worked=worked,
                 tokens=tokens,
                 cost_usd=cost,
-                ttfb_ms=self._ttfb_ms,
+                ttfb_ms=self._ttfb_ms if self._answer else None,
                 model_failure=self._model_failure,
                 cut=self._cut is not None,
             )

@@ -34,18 +34,21 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
     """An attempt's use of its model, or the sum over several."""
 
     requests: int = 0
-    """Requests that went on to the model, whatever became of them."""
+    """Questions that went on to the model, whatever became of them; listings and counts of tokens are none."""
     refused: int = 0
     """Requests that the proxy did not let through."""
     other_model: int = 0
-    """Requests that named another model, and were sent for the run's."""
+    """Questions that named another model, and were sent for the run's."""
     tokens: Tokens = Tokens()
     unknown_tokens: int = 0
-    """Answered requests whose tokens the provider did not say: the sums lack them."""
+    """Requests that went on to the model and whose tokens are not known, such as cut streams: the sums lack them.
+
+    An error in place of an answer used none, which is known.
+    """
     cost_usd: float | None = None
     """None where the price of the model or the tokens of a request are unknown."""
     known_cost_usd: float = 0.0
-    """Of the requests whose cost is known: all of it where `cost_usd` is not None."""
+    """Dollars of the requests whose cost is known: all of it where `cost_usd` is not None."""
     ttfb_ms: float | None = None
     """Median time to first byte of the answered requests, milliseconds."""
     model_failure: str | None = None
@@ -59,13 +62,13 @@ def _add(one: int | None, other: int | None) -> int | None:
 def total(usages: Iterable[Usage]) -> Usage:
     """The sum over attempts or runs; the time to first byte is the median of theirs, a failure that of the last.
 
-    The sum's cost is unknown where one of them is.
+    The sum's cost is unknown where that of one is that asked its model, or where none is known.
     """
     known = list(usages)
     tokens = Tokens()
     for usage in known:
         tokens += usage.tokens
-    costs = [usage.cost_usd for usage in known if usage.requests]
+    costs = [usage.cost_usd for usage in known if usage.requests or usage.cost_usd is not None]
     times = [usage.ttfb_ms for usage in known if usage.ttfb_ms is not None]
     return Usage(
         requests=sum(usage.requests for usage in known),

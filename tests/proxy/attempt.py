@@ -126,6 +126,13 @@ def wait_for(condition: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
+def closed_port() -> int:
+    """A port of this machine where nobody listens."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return int(taken.getsockname()[1])
+
+
 def brief(value: object) -> str | None:
     """The name of a case by its first bytes, for what is sent may be long."""
     return repr(value[:24])[2:-1] if isinstance(value, bytes) else None

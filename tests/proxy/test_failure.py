@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import http.client
 import json
-import socket
 import threading
 import time
 from typing import TYPE_CHECKING
@@ -18,7 +17,17 @@ from lab.errors import LabError
 from lab.proxy import server as proxy_server
 from lab.proxy.prices import Prices
 from lab.proxy.server import Proxy, Upstream
-from tests.proxy.attempt import MODEL, PATIENCE_S, REAL_KEY, asking_path, attempt, question, session, wait_for
+from tests.proxy.attempt import (
+    MODEL,
+    PATIENCE_S,
+    REAL_KEY,
+    asking_path,
+    attempt,
+    closed_port,
+    question,
+    session,
+    wait_for,
+)
 from tests.support.model_server import DONE, Drop, Endless, Fail, Raw, Reply, Slow, serve
 
 if TYPE_CHECKING:
@@ -145,12 +154,6 @@ def test_the_last_exchange_decides(
         assert "\n" not in (usage.model_failure or "")
 
 
-def closed_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
-
-
 @pytest.mark.parametrize(
     ("upstream", "failure"),
     [
@@ -262,7 +265,8 @@ def test_a_tool_that_leaves_before_any_answer(tmp_path: Path) -> None:
             wait_for(lambda: asking.server.open_now == 1)
         wait_for(lambda: asking.server.left == 1)
         usage = asking.usage()
-    assert (usage.requests, usage.model_failure, usage.unknown_tokens) == (1, None, 0)
+    # the model may have worked on it all the same
+    assert (usage.requests, usage.model_failure, usage.unknown_tokens) == (1, None, 1)
 
 
 def test_closing_a_tap_cuts_what_streams(tmp_path: Path) -> None:

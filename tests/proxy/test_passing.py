@@ -190,7 +190,8 @@ def test_the_paths_that_tools_ask_for(tmp_path: Path, api: Api, method: str, pat
         answer = tool.request(method, url, data=body, headers=asking.shown_key, timeout=PATIENCE_S)
         assert (answer.status_code, asking.server.requests[0].path) == (200, on)
         usage = asking.usage()
-    assert (usage.requests, usage.refused, usage.unknown_tokens) == (1, 0, 0)
+        questions = len(asking.server.asked())
+    assert (usage.requests, usage.refused, usage.unknown_tokens) == (questions, 0, 0)
 
 
 def test_a_chat_stream_tells_its_tokens_to_lab_only(tmp_path: Path) -> None:
