@@ -40,9 +40,13 @@ class Exchange:
         try:
             try:
                 question = await self._admit()
+                self._record(question, None)
             except Refused as refused:
                 return self._refuse(refused)
-            self._record(question, None)
+            except ConnectionError:
+                raise
+            except Exception as error:  # noqa: BLE001 - whatever a tool finds to send leaves its line
+                return self._refuse(Refused(400, f"this request cannot be passed on: {type(error).__name__}"))
             return await Passage(self._line, self._n, question, self._request).run()
         finally:
             self._line.held_bytes -= self._held_bytes

@@ -12,8 +12,15 @@ from typing import Any
 import aiohttp
 import msgspec
 
-OURS = frozenset({401, 402, 403, 408, 429})
-"""Statuses below 500 that say nothing of the request: a key, an account, a limit, a server that did not wait."""
+from lab.console import safe
+
+OURS = frozenset({401, 402, 403, 404, 405, 408, 429})
+"""Statuses below 500 that say nothing of the request: a key, an account, a path, a limit, a server that did not wait.
+
+Path and model are lab's own, so what is not there was not the tool's to name.
+"""
+UNKNOWN_MODEL = frozenset({"model_not_found"})
+"""What providers call a model that they do not have, be it at 400."""
 SPOILED = frozenset(
     {
         "invalid_request_error",
@@ -22,7 +29,6 @@ SPOILED = frozenset(
         "context_length_exceeded",
         "string_above_max_length",
         "request_too_large",
-        "not_found_error",
         "unsupported_parameter",
         "content_filter",
         "content_policy_violation",
@@ -79,7 +85,7 @@ def find(chunk: dict[str, Any]) -> Error | None:
     if not isinstance(error, dict):
         return None
     words = (error.get(key) for key in ("type", "code", "status"))
-    names = frozenset(word.casefold()[:80] for word in words if isinstance(word, str) and not word.isdecimal())
+    names = frozenset(safe(word[:80]).casefold() for word in words if isinstance(word, str) and not word.isdecimal())
     code = error.get("code")
     if isinstance(code, str) and code.isdecimal() and len(code) == len("429"):
         code = int(code)
@@ -91,16 +97,12 @@ def find(chunk: dict[str, Any]) -> Error | None:
     )
 
 
-def of_status(status: int, body: bytes, model: str) -> str | None:
-    """Why an answer of an error status is the model's side's, in a line; None where the tool's request was at fault.
-
-    A model that the provider does not know is never the tool's fault: lab names it.
-    """
+def of_model(status: int, body: bytes) -> bool:
+    """Whether an answer of an error status is the model's side's, and not brought about by the tool's request."""
     if status in OURS or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        return described(status, body)
+        return True
     error = _of_body(body)
-    unknown = error is not None and (model in error.message or "model_not_found" in error.names)
-    return described(status, body) if status == HTTPStatus.NOT_FOUND and unknown else None
+    return error is not None and not error.names.isdisjoint(UNKNOWN_MODEL)
 
 
 def described(status: int, body: bytes) -> str:
@@ -144,5 +146,5 @@ def _phrase(status: int) -> str:
 
 def _line(text: str) -> str:
     """One line that steers no terminal, not too long."""
-    plain = " ".join("".join(c if c.isprintable() else " " for c in text[: 4 * MAX_MESSAGE_CHARS]).split())
-    return plain if len(plain) <= MAX_MESSAGE_CHARS else f"{plain[:MAX_MESSAGE_CHARS]}..."
+    line = safe(" ".join(text[: 4 * MAX_MESSAGE_CHARS].split()))
+    return line if len(line) <= MAX_MESSAGE_CHARS else f"{line[:MAX_MESSAGE_CHARS]}..."

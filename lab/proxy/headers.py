@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import re
 from typing import TYPE_CHECKING
 
 from multidict import CIMultiDict
@@ -57,6 +58,7 @@ RECORDED = frozenset(
     }
 )
 MAX_RECORDED_CHARS = 500
+CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 Headers = CIMultiDict[str]
 
@@ -89,7 +91,7 @@ def to_send(api: Api, headers: CIMultiDictProxy[str], key: str | None) -> Header
 def to_return(headers: CIMultiDictProxy[str], mask: Mask) -> Headers:
     """The provider's headers as the tool sees them."""
     kept = _without(headers, NOT_RETURNED, ())
-    return CIMultiDict((name, mask.text(value)) for name, value in kept.items())
+    return CIMultiDict((mask.text(name), mask.text(value)) for name, value in kept.items())
 
 
 def to_record(headers: CIMultiDictProxy[str]) -> dict[str, str]:
@@ -101,7 +103,13 @@ def _without(headers: CIMultiDictProxy[str], names: frozenset[str], prefixes: tu
     # what a Connection header names is of this connection only, too
     named = {name.strip().casefold() for value in headers.getall("Connection", ()) for name in value.split(",")}
     return CIMultiDict(
-        (name, value)
+        (name, _sound(value))
         for name, value in headers.items()
         if (plain := name.casefold()) not in names and plain not in named and not plain.startswith(prefixes)
     )
+
+
+def _sound(value: str) -> str:
+    """A value that can be sent: bytes that were not UTF-8, and control characters, are replaced."""
+    text = value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return CONTROL.sub(" ", text)

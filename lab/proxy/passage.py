@@ -48,6 +48,7 @@ class Passage:
         self._request = request
         self._clean = MaskedStream(line.real_key)
         self._sent = 0.0
+        self._begun = False
         self._reached = True
         self._status: int | None = None
         self._ttfb_ms: float | None = None
@@ -75,6 +76,12 @@ class Passage:
             else:
                 self._cut = "lab" if self._line.closing else "the tool"
             raise
+        except Exception as error:
+            why = f"lab could not pass it on: {type(error).__name__}"
+            if not self._begun:
+                return self._unanswered(why)
+            self._fail(why)
+            raise _Dropped from error
         finally:
             self._end()
 
@@ -89,6 +96,7 @@ class Passage:
             if HTTPStatus.MULTIPLE_CHOICES <= answer.status < HTTPStatus.BAD_REQUEST:
                 return self._unanswered(f"it answered {answer.status}, and lab does not follow that")
             response = self._response(answer)
+            self._begun = True
             await response.prepare(self._request)
             while piece := await self._read(answer):
                 if masked := self._clean.feed(piece):
@@ -133,7 +141,6 @@ class Passage:
             self._answer = READERS[self._line.upstream.api](events=events)
         response = web.StreamResponse(
             status=answer.status,
-            reason=answer.reason,
             headers=headers.to_return(answer.headers, self._line.real_key),
         )
         if "Content-Encoding" not in answer.headers and not self._hides_usage:
@@ -145,7 +152,7 @@ class Passage:
         try:
             piece = await answer.content.readany()
         except UPSTREAM_ERRORS as error:
-            self._error = self._model_failure = f"the answer was cut off: {fault.of_connection(error)}"
+            self._fail(f"the answer was cut off: {fault.of_connection(error)}")
             raise _Dropped from error
         if piece and self._ttfb_ms is None:
             self._ttfb_ms = self._elapsed_ms()
@@ -170,11 +177,10 @@ class Passage:
             await response.write(shown)
 
     def _unanswered(self, why: str) -> web.Response:
-        self._error = self._model_failure = why
-        body = error_body(self._line.upstream.api, HTTPStatus.BAD_GATEWAY, f"the model gave no answer: {why}")
-        return web.Response(
-            body=self._line.real_key.whole(body), status=HTTPStatus.BAD_GATEWAY, content_type="application/json"
-        )
+        self._fail(why)
+        told = f"the model gave no answer: {self._error}"
+        body = error_body(self._line.upstream.api, HTTPStatus.BAD_GATEWAY, told)
+        return web.Response(body=body, status=HTTPStatus.BAD_GATEWAY, content_type="application/json")
 
     def _is_whole(self) -> bool:
         """Whether the answer has come to its own end, or is an error, whose status says it all."""
@@ -186,14 +192,17 @@ class Passage:
     def _judge(self) -> None:
         """Say what a whole answer came to."""
         if self._answer is None:
-            status = self._status or 0
-            self._model_failure = fault.of_status(status, bytes(self._error_body), self._line.upstream.model)
-            self._error = self._model_failure or fault.described(status, bytes(self._error_body))
+            status, body = self._status or 0, bytes(self._error_body)
+            self._fail(fault.described(status, body), of_model=fault.of_model(status, body))
         elif (error := self._answer.error) is not None:
-            self._error = str(error)
-            self._model_failure = self._error if error.of_model else None
+            self._fail(str(error), of_model=error.of_model)
         elif self._question.asked.route.kind is Kind.ASK and not self._answer.finished:
-            self._error = self._model_failure = "the answer stopped before its end"
+            self._fail("the answer stopped before its end")
+
+    def _fail(self, why: str, *, of_model: bool = True) -> None:
+        """Say what went wrong, in a line; no key is in it, though a provider spelled it in escapes."""
+        self._error = self._line.real_key.text(why)
+        self._model_failure = self._error if of_model else None
 
     def _end(self) -> None:
         """Record how it went, and add it up."""

@@ -15,11 +15,15 @@ from lab.proxy.refusal import Refused
 from lab.proxy.routes import Kind
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from lab.proxy.routes import Asked
 
 MAX_BODY_BYTES = 64 << 20
 MAX_VALUES = 2_000_000
 """Of JSON in one body, at most: memory is what they take once read, a hundred times their text."""
+MAX_DEPTH = 100
+"""Of lists and objects in one another: schemas of tools have a dozen, and readers of JSON give up at a few hundred."""
 GZIP_WINDOW = zlib.MAX_WBITS | 16
 
 
@@ -31,7 +35,6 @@ class Question:
     body: bytes
     model: str | None
     other_model: bool
-    streams: bool
     plain_body: bytes | None = None
     """The body without the wish for usage that was added to it; None where none was added."""
 
@@ -63,28 +66,26 @@ def too_large() -> Refused:
 def prepare(asked: Asked, raw: bytes, model: str, *, add_usage: bool) -> Question:
     """What to send on for a request's plain body, for the run's `model`.
 
-    `add_usage` has OpenAI chat streams report their tokens, where the tool left open whether they do. Raises Refused.
+    `add_usage` has OpenAI chat streams report their tokens, where the tool did not ask for that. Raises Refused.
     """
     if asked.route.kind is Kind.LIST:
         if raw:
             raise Refused(400, "a listing takes no body")
-        return Question(asked, b"", asked.model, _differs(asked, asked.model, model), streams=False)
+        return Question(asked, b"", asked.model, _differs(asked, asked.model, model))
     body = _read(raw)
     api = asked.route.api
     reach.check(api, body)
     named = body.get("model") if asked.model is None else asked.model
     if not (named is None or isinstance(named, str)):
         raise Refused(400, '"model" is not a text')
-    changed = _with_model(asked, body, model)
-    streams = asked.streams or body.get("stream") is True
-    plain = _changed(raw, changed)
-    added = _usage_wish(body) if add_usage and streams and api is Api.OPENAI_CHAT else {}
+    wish = _usage_wish(body) if api is Api.OPENAI_CHAT else {}
+    plain = _changed(raw, _with_model(asked, body, model))
+    added = wish if add_usage else {}
     return Question(
         asked=asked,
         body=_changed(plain, added),
         model=named,
         other_model=_differs(asked, named, model),
-        streams=streams,
         plain_body=plain if added else None,
     )
 
@@ -99,7 +100,22 @@ def _read(raw: bytes) -> dict[str, Any]:
         raise Refused(400, "the body is not JSON") from error
     if not isinstance(body, dict):
         raise Refused(400, "the body is not a JSON object")
+    if _is_deep(body):
+        raise Refused(400, f"the body is more than {MAX_DEPTH} levels deep")
     return body
+
+
+def _is_deep(body: dict[str, Any]) -> bool:
+    level: list[Any] = [body]
+    for _ in range(MAX_DEPTH):
+        level = [inner for value in level for inner in _inside(value) if isinstance(inner, dict | list)]
+        if not level:
+            return False
+    return True
+
+
+def _inside(value: dict[str, Any] | list[Any]) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else value
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -140,13 +156,19 @@ def _bare(model: Any) -> Any:
 
 
 def _usage_wish(body: dict[str, Any]) -> dict[str, Any]:
-    """The wish for a chunk with the tokens, unless the tool said itself whether it wants one."""
-    options = body.get("stream_options")
-    if options is None:
-        return {"stream_options": {"include_usage": True}}
-    if isinstance(options, dict) and "include_usage" not in options:
-        return {"stream_options": options | {"include_usage": True}}
-    return {}
+    """The wish for a chunk with the tokens, in a stream without it: a tool that wants none uses some all the same.
+
+    What some providers would take for true or false, and others not, is refused.
+    """
+    streams, options = body.get("stream"), body.get("stream_options")
+    if not isinstance(streams, bool | None):
+        raise Refused(400, '"stream" is not true or false')
+    if not isinstance(options, dict | None):
+        raise Refused(400, '"stream_options" is not an object')
+    wished = (options or {}).get("include_usage")
+    if not isinstance(wished, bool | None):
+        raise Refused(400, '"include_usage" is not true or false')
+    return {"stream_options": (options or {}) | {"include_usage": True}} if streams and not wished else {}
 
 
 def _changed(raw: bytes, fields: dict[str, Any]) -> bytes:

@@ -8,13 +8,14 @@ Sources: OpenAI's and Gemini's API references; platform.claude.com, "Tool refere
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from lab.apis import Api
 from lab.proxy.refusal import Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
 LOCAL_TYPES: Mapping[Api, frozenset[str]] = {
     Api.OPENAI_CHAT: frozenset({"function", "custom"}),
@@ -49,8 +50,22 @@ FIELDS: Mapping[Api, Mapping[str, str]] = {
     Api.GEMINI: {},
 }
 """Fields of a body that reach beyond the model where they are set, and to what."""
-READ = frozenset({"model", "tools", "stream", "stream_options", "messages", "input", "contents"})
+READ = frozenset(
+    {"model", "tools", "stream", "stream_options", "messages", "input", "contents", "generateContentRequest"}
+)
 """Fields that are read here: a provider that takes them in another spelling must not see what was not looked at."""
+OPAQUE: Mapping[Api, frozenset[str]] = {
+    Api.OPENAI_CHAT: frozenset({"tools", "functions", "responseformat", "metadata"}),
+    Api.OPENAI_RESPONSES: frozenset({"tools", "text", "metadata"}),
+    Api.ANTHROPIC: frozenset({"tools", "input", "outputconfig", "outputformat", "metadata"}),
+    Api.GEMINI: frozenset({"tools", "toolconfig", "generationconfig", "args", "response"}),
+}
+"""What a provider reads no pages out of, as `_plain` names: the tools' schemas, and what a tool is given and gives."""
+ADDRESSES = frozenset({"imageurl", "videourl", "audiourl", "fileurl", "documenturl", "fileuri"})
+"""What holds nothing but an address, be it without a scheme, or the content itself as `data:`."""
+CONTENTS = frozenset({"filedata", "image", "video", "audio"})
+"""What holds content as some take it, and an address as others do."""
+SCHEME = re.compile(r"\s*(?!data:)[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 
 
 def check(api: Api, body: dict[str, Any]) -> None:
@@ -62,17 +77,34 @@ def check(api: Api, body: dict[str, Any]) -> None:
     for name, what in FIELDS[api].items():
         if body.get(name):
             raise Refused(400, f'"{name}" is not passed on: it asks for {what}')
-    tools = body.get("tools")
-    if tools is not None:
-        if not isinstance(tools, list) or not all(isinstance(tool, dict) for tool in tools):
-            raise Refused(400, '"tools" is not a list of objects')
-        for tool in tools:
-            if (hosted := _hosted(api, tool)) is not None:
-                raise Refused(
-                    400, f'the tool "{hosted[:80]}" is not passed on: the provider would run it, not the agent'
-                )
-    if ADDRESSES[api](body):
+    _check_tools(api, body.get("tools"))
+    if api is Api.OPENAI_RESPONSES:
+        # what a search for tools found is told as an item of the conversation
+        for item in _objects(body.get("input")):
+            _check_tools(api, item.get("tools"))
+    if _holds_address(api, body):
         raise Refused(400, "a file or an image by its address is not passed on: the provider would fetch it")
+    if api is Api.GEMINI and "generateContentRequest" in body:
+        _check_inner(body["generateContentRequest"])
+
+
+def _check_inner(inner: Any) -> None:
+    """A question inside a question: Gemini counts the tokens of one."""
+    if not isinstance(inner, dict):
+        raise Refused(400, '"generateContentRequest" is not an object')
+    if "generateContentRequest" in inner:
+        raise Refused(400, '"generateContentRequest" does not belong into itself')
+    check(Api.GEMINI, inner)
+
+
+def _check_tools(api: Api, tools: Any) -> None:
+    if tools is None:
+        return
+    if not isinstance(tools, list) or not all(isinstance(tool, dict) for tool in tools):
+        raise Refused(400, '"tools" is not a list of objects')
+    for tool in tools:
+        if (hosted := _hosted(api, tool)) is not None:
+            raise Refused(400, f'the tool "{hosted[:80]}" is not passed on: the provider would run it, not the agent')
 
 
 def _plain(name: str) -> str:
@@ -90,9 +122,24 @@ def _hosted(api: Api, tool: dict[str, Any]) -> str | None:
         return str(kind)
     if kind in LOCAL_TYPES[api] or (api is Api.ANTHROPIC and kind.startswith(LOCAL_PREFIXES)):
         return None
-    if api is Api.OPENAI_RESPONSES and _runs_here(kind, tool):
-        return None
+    if api is Api.OPENAI_RESPONSES:
+        if kind == "namespace":
+            return _hosted_inside(tool.get("tools"))
+        if _runs_here(kind, tool):
+            return None
     return kind
+
+
+def _hosted_inside(tools: Any) -> str | None:
+    """The same for a namespace, which groups tools, and no namespaces."""
+    if not isinstance(tools, list) or not all(isinstance(tool, dict) for tool in tools):
+        return "namespace"
+    for tool in tools:
+        if tool.get("type") == "namespace":
+            return "namespace"
+        if (hosted := _hosted(Api.OPENAI_RESPONSES, tool)) is not None:
+            return hosted
+    return None
 
 
 def _runs_here(kind: str, tool: dict[str, Any]) -> bool:
@@ -103,54 +150,42 @@ def _runs_here(kind: str, tool: dict[str, Any]) -> bool:
             return environment is None or (isinstance(environment, dict) and environment.get("type") == "local")
         case "tool_search":
             return tool.get("execution") == "client"
-        case "namespace":
-            inner = tool.get("tools")
-            return isinstance(inner, list) and all(
-                isinstance(one, dict) and _hosted(Api.OPENAI_RESPONSES, one) is None for one in inner
-            )
         case _:
             return False
 
 
-def _chat_addresses(body: dict[str, Any]) -> bool:
-    images = [part.get("image_url") for part in _parts(body.get("messages"))]
-    return any(_is_address(image.get("url") if isinstance(image, dict) else image) for image in images)
+def _holds_address(api: Api, body: dict[str, Any]) -> bool:
+    """Whether a part of the question is but an address, wherever it stands."""
+    left: list[Any] = [body]
+    while left:
+        value = left.pop()
+        if isinstance(value, list):
+            left += value
+        elif isinstance(value, dict):
+            for name, inner in value.items():
+                plain = _plain(name)
+                if plain in OPAQUE[api]:
+                    continue
+                if _is_address(plain, inner):
+                    return True
+                left.append(inner)
+    return False
 
 
-def _response_addresses(body: dict[str, Any]) -> bool:
-    parts = (*_parts(body.get("input")), *_parts(body.get("input"), "output"))
-    return any(_is_address(part.get("image_url")) or _is_address(part.get("file_url")) for part in parts)
-
-
-def _message_addresses(body: dict[str, Any]) -> bool:
-    blocks = list(_parts(body.get("messages")))
-    inner = (one for block in blocks for one in _objects(block.get("content")))
-    sources = (one.get("source") for one in (*blocks, *inner))
-    return any(isinstance(source, dict) and source.get("type") == "url" for source in sources)
-
-
-def _content_addresses(body: dict[str, Any]) -> bool:
-    return any(part.get("fileData") or part.get("file_data") for part in _parts(body.get("contents"), "parts"))
-
-
-ADDRESSES: Mapping[Api, Callable[[dict[str, Any]], bool]] = {
-    Api.OPENAI_CHAT: _chat_addresses,
-    Api.OPENAI_RESPONSES: _response_addresses,
-    Api.ANTHROPIC: _message_addresses,
-    Api.GEMINI: _content_addresses,
-}
-"""Whether a part of the conversation is but an address, which the provider would fetch."""
-
-
-def _parts(messages: Any, key: str = "content") -> Iterator[dict[str, Any]]:
-    for message in _objects(messages):
-        yield from _objects(message.get(key))
+def _is_address(plain: str, value: Any) -> bool:
+    """Whether a field of this name asks for something to be fetched."""
+    if plain == "source":  # Anthropic's, in documents and images
+        return isinstance(value, dict) and (value.get("type") == "url" or bool(value.get("url")))
+    if plain not in ADDRESSES and plain not in CONTENTS:
+        return False
+    if isinstance(value, dict):
+        value = value.get("url")
+    texts = [text for text in (value if isinstance(value, list) else [value]) if isinstance(text, str)]
+    if plain in CONTENTS:
+        return any(SCHEME.match(text) for text in texts)
+    return any(not text.lstrip().casefold().startswith("data:") for text in texts)
 
 
 def _objects(value: Any) -> Iterator[dict[str, Any]]:
     if isinstance(value, list):
         yield from (one for one in value if isinstance(one, dict))
-
-
-def _is_address(value: Any) -> bool:
-    return isinstance(value, str) and not value.lstrip().casefold().startswith("data:")

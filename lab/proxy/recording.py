@@ -6,7 +6,7 @@ import contextlib
 import json
 import os
 import re
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 
@@ -86,7 +86,7 @@ class Recorder:
 
     def _add(self, lines: _Lines, line: msgspec.Struct) -> None:
         try:
-            lines.add(self._mask.whole(msgspec.json.encode(line)))
+            lines.add(self._mask.whole(_encoded(line)))
         except OSError as error:
             self.refuse(lines.path, error)
 
@@ -159,6 +159,20 @@ class _Lines:
         except OSError:
             os.ftruncate(self._descriptor, end)  # a full disk takes a part of a line
             raise
+
+
+def _encoded(line: msgspec.Struct) -> bytes:
+    """The line as JSON; half characters in its texts, which tools and providers send, are escaped."""
+    fields = {name: _whole_text(getattr(line, name)) for name in line.__struct_fields__}
+    return msgspec.json.encode(type(line)(**fields))
+
+
+def _whole_text(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, dict):
+        return {name: _whole_text(inner) for name, inner in value.items()}
+    return value
 
 
 def _write_all(descriptor: int, data: bytes) -> None:

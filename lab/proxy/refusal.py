@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from lab.apis import Api
+from lab.console import safe
 
 GEMINI_STATUS = {400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED", 413: "INVALID_ARGUMENT"}
 KINDS = {
@@ -20,12 +21,12 @@ KINDS = {
 
 
 class Refused(Exception):
-    """A request that is not sent on: the status it is answered with, and why in a line."""
+    """A request that is not sent on: the status it is answered with, and why in a line, escaped."""
 
     def __init__(self, status: int, reason: str) -> None:
         self.status = status
-        self.reason = reason
-        super().__init__(reason)
+        self.reason = safe(reason)
+        super().__init__(self.reason)
 
 
 def error_body(api: Api, status: int, message: str) -> bytes:

@@ -63,11 +63,6 @@ class Asked:
         path = self.route.target.format(model=quote(model, safe="@:"))
         return f"{path}?{self.query}" if self.query else path
 
-    @property
-    def streams(self) -> bool:
-        """Whether the path says that the answer is a stream; the other APIs say it in the body."""
-        return ":streamGenerateContent" in self.route.target
-
 
 def find(api: Api, method: str, target: str) -> Asked:
     """The route of a request line's `target`. Raises Refused where there is none, or its query is unknown."""

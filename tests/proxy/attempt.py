@@ -126,6 +126,24 @@ def wait_for(condition: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
+def refused(asking: Attempt, status: int, body: bytes) -> str:
+    """Check that the last request was refused in the API's own words, and give the reason."""
+    said = json.loads(body)
+    error = said["error"]
+    assert error["message"].startswith("lab: ")
+    if asking.api is Api.ANTHROPIC:
+        assert said["type"] == "error"
+    elif asking.api is Api.GEMINI:
+        assert error["code"] == status
+    assert asking.server.requests == []
+    usage = asking.tap.usage()
+    assert (usage.requests, usage.model_failure) == (0, None)
+    assert usage.refused == len(asking.lines("requests")) > 0
+    reason = asking.lines("requests")[-1]["refused"]
+    assert error["message"] == f"lab: {reason}"
+    return str(reason)
+
+
 def closed_port() -> int:
     """A port of this machine where nobody listens."""
     with socket.socket() as taken:

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.apis import Api
-from lab.proxy import fault
 from lab.proxy.answer import READERS, Answer
 from lab.proxy.events import Event, EventStream
 from lab.proxy.summary import Tokens
@@ -256,90 +255,6 @@ def test_the_end_of_a_stream_is_known_by_its_own_words(api: Api, last: bytes) ->
     answer.feed(last)
     answer.end()
     assert answer.finished
-
-
-@pytest.mark.parametrize(
-    ("chunk", "of_model", "says"),
-    [
-        pytest.param(
-            {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}},
-            True,
-            "overloaded_error: Overloaded",
-            id="anthropic overloaded",
-        ),
-        pytest.param(
-            {"type": "error", "error": {"type": "invalid_request_error", "message": "prompt is too long"}},
-            False,
-            "invalid_request_error: prompt is too long",
-            id="anthropic spoiled",
-        ),
-        pytest.param({"error": {"message": "busy", "code": 429}}, True, "429: busy", id="openrouter limit"),
-        pytest.param({"error": {"message": "no", "code": "400"}}, False, "400: no", id="status as a text"),
-        pytest.param({"error": {"message": "x", "type": "server_error"}}, True, "server_error: x", id="openai"),
-        pytest.param(
-            {"error": {"message": "x", "type": "invalid_request_error", "code": "context_length_exceeded"}},
-            False,
-            "context_length_exceeded invalid_request_error: x",
-            id="openai too long",
-        ),
-        pytest.param(
-            {"type": "response.failed", "response": {"error": {"code": "server_error", "message": "x"}}},
-            True,
-            "server_error: x",
-            id="response failed",
-        ),
-        pytest.param(
-            {"type": "response.failed", "response": {"error": {"code": "invalid_prompt", "message": "x"}}},
-            False,
-            "invalid_prompt: x",
-            id="response spoiled",
-        ),
-        pytest.param(
-            {"type": "error", "code": "rate_limit_exceeded", "message": "x\n\x1b[31my"},
-            True,
-            "rate_limit_exceeded: x [31my",
-            id="responses event, with a line break and a control character",
-        ),
-        pytest.param(
-            {"error": {"code": 503, "status": "UNAVAILABLE", "message": "x"}}, True, "unavailable: x", id="gemini"
-        ),
-        pytest.param(
-            {"error": {"code": 400, "status": "INVALID_ARGUMENT", "message": "x"}},
-            False,
-            "invalid_argument: x",
-            id="gemini spoiled",
-        ),
-        pytest.param({"error": "out of memory"}, True, "error: out of memory", id="only a text"),
-        pytest.param({"error": {}}, None, "", id="an empty error is none"),
-        pytest.param({"error": None}, None, "", id="null"),
-        pytest.param({"error": [1]}, None, "", id="a list"),
-    ],
-)
-def test_an_error_inside_an_answer_is_somebodys_fault(chunk: dict[str, Any], of_model: bool | None, says: str) -> None:
-    error = read(CHAT, chunk, events=True).error
-    if of_model is None:
-        assert error is None
-    else:
-        assert error is not None
-        assert (error.of_model, str(error)) == (of_model, says)
-
-
-@pytest.mark.parametrize(
-    ("status", "body", "of_model"),
-    [
-        *((status, b"", True) for status in (401, 402, 403, 408, 429, 500, 502, 503, 504, 529, 599)),
-        *((status, b"", False) for status in (400, 404, 405, 409, 413, 415, 422, 418)),
-        (404, b'{"error":{"message":"The model `the-model` does not exist","code":"model_not_found"}}', True),
-        (404, b'{"type":"error","error":{"type":"not_found_error","message":"model: the-model"}}', True),
-        (404, b'[{"error":{"code":404,"message":"models/the-model is not found","status":"NOT_FOUND"}}]', True),
-        (404, b'{"error":{"message":"no such file: file-1"}}', False),
-        (400, b'{"error":{"message":"the-model takes at most 10 tokens","code":"context_length_exceeded"}}', False),
-    ],
-)
-def test_a_status_is_somebodys_fault(status: int, body: bytes, of_model: bool) -> None:
-    why = fault.of_status(status, body, "the-model")
-    assert (why is not None) is of_model
-    assert why is None or why.startswith(f"{status} ")
 
 
 @given(st.lists(st.sampled_from([b"data: a\ndata:b\n\n", b": c\r\n\r\n", b"event: e\rdata: x\r\r", b"\n"])), st.data())

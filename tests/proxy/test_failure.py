@@ -51,19 +51,12 @@ def event(**fields: object) -> bytes:
         *(
             pytest.param(api, [Fail(status, "told so")], False, f"{status} ", id=f"{api} {status}")
             for api in Api
-            for status in (401, 403, 429, 500, 503, 529)
+            for status in (401, 403, 404, 405, 429, 500, 503, 529)
         ),
         *(
             pytest.param(api, [Fail(status, "told so")], False, None, id=f"{api} {status}")
             for api in Api
-            for status in (400, 404, 413, 422)
-        ),
-        pytest.param(
-            Api.OPENAI_CHAT,
-            [Fail(404, f"The model {MODEL} does not exist")],
-            False,
-            f"404 Not Found: The model {MODEL} does not exist",
-            id="the run's model is not known",
+            for status in (400, 413, 422)
         ),
         pytest.param(Api.OPENAI_CHAT, [Fail(429), DONE], False, None, id="good in the end"),
         pytest.param(Api.OPENAI_CHAT, [DONE, Fail(429)], False, "429 Too Many Requests", id="bad in the end"),

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import socket
+import threading
 import time
 from typing import TYPE_CHECKING
 
 import pytest
+import requests
 
 from lab.apis import Api
-from lab.proxy import exchange, recording, tap
+from lab.proxy import exchange, headers, recording, tap
+from lab.proxy.answer import Chat
 from lab.proxy.question import MAX_BODY_BYTES
-from tests.proxy.attempt import MODEL, PATIENCE_S, attempt, brief
+from tests.proxy.attempt import MODEL, PATIENCE_S, REAL_KEY, attempt, brief, refused
 from tests.proxy.attempt import question as ask_for
 from tests.support.model_server import DONE, Slow
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 CHAT = Api.OPENAI_CHAT
@@ -80,6 +86,113 @@ def test_a_body_in_broken_chunks_goes_nowhere(tmp_path: Path, chunks: bytes) -> 
         except TimeoutError:
             assert chunks == b"5\r\nhel"  # the rest may still come
         assert asking.server.requests == []
+
+
+@pytest.mark.parametrize(
+    ("headers", "body", "recorded"),
+    [
+        pytest.param(
+            b"User-Agent: caf\xe9\r\n", b'{"messages":[]}', ("headers", "user-agent", r"caf\udce9"), id="latin header"
+        ),
+        pytest.param(b"", rb'{"model":"\ud83d","messages":[]}', ("model_asked", None, r"\ud83d"), id="half an emoji"),
+    ],
+)
+def test_what_cannot_be_written_as_it_is_goes_on_and_is_recorded(
+    tmp_path: Path, headers: bytes, body: bytes, recorded: tuple[str, str | None, str]
+) -> None:
+    with attempt(tmp_path) as asking:
+        head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {asking.tap.key}\r\n".encode()
+        length = f"Connection: close\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+        assert asking.send(head + headers + length + body).startswith(b"HTTP/1.1 200 ")
+        usage = asking.usage()
+    assert (usage.requests, usage.refused) == (1, 0)
+    [line] = asking.lines("requests")
+    name, key, value = recorded
+    assert (line[name] if key is None else line[name][key]) == value
+
+
+@pytest.mark.parametrize("depth", [99, 400, 50_000])
+def test_tools_in_tools_in_tools_are_refused(tmp_path: Path, depth: int) -> None:
+    body = b'{"tools":' + b'[{"type":"namespace","tools":' * depth + b"[]" + b"}]" * depth + b"}"
+    with attempt(tmp_path, Api.OPENAI_RESPONSES) as asking:
+        answer = asking.ask(body)
+        assert answer.status_code == 400
+        refused(asking, 400, answer.content)
+
+
+def test_a_request_that_lab_stumbles_over_is_refused_and_recorded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stumble(*_: object, **__: object) -> None:
+        raise RecursionError
+
+    monkeypatch.setattr(exchange, "prepare", stumble)
+    with attempt(tmp_path) as asking:
+        answer = asking.ask()
+        assert answer.status_code == 400
+        assert "RecursionError" in refused(asking, 400, answer.content)
+        assert asking.lines("requests")[0]["body"]["model"] == MODEL
+
+
+@pytest.mark.parametrize("begun", [False, True], ids=["before its head", "in its midst"])
+def test_an_answer_that_lab_stumbles_over_is_not_the_tools_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, begun: bool
+) -> None:
+    def stumble(*_: object) -> None:
+        raise RecursionError
+
+    monkeypatch.setattr(Chat if begun else headers, "feed" if begun else "to_return", stumble)
+    with attempt(tmp_path) as asking:
+        if begun:
+            with pytest.raises(requests.RequestException):
+                asking.ask()
+        else:
+            assert asking.ask().status_code == 502
+        usage = asking.usage()
+    assert usage.model_failure == "lab could not pass it on: RecursionError"
+    assert (usage.requests, usage.unknown_tokens) == (1, 1)
+    assert asking.lines("latency")[0]["error"] == usage.model_failure
+
+
+@pytest.mark.parametrize(
+    ("answer", "gone"),
+    [
+        pytest.param(b"HTTP/1.1 200 OK\r\nX-A: a\xff", b"\xff", id="a byte that is not UTF-8"),
+        pytest.param(b"HTTP/1.1 200 OK\r\nX-A: a\x01b", b"\x01", id="a control character"),
+        pytest.param(f"HTTP/1.1 200 {REAL_KEY}".encode(), REAL_KEY.encode(), id="the key as the reason"),
+        pytest.param(f"HTTP/1.1 200 OK\r\n{REAL_KEY}: a".encode(), REAL_KEY.encode(), id="the key as a name"),
+    ],
+)
+def test_a_strange_head_of_an_answer_comes_back_without_what_is_strange(
+    tmp_path: Path, answer: bytes, gone: bytes
+) -> None:
+    body = b'{"choices":[{"finish_reason":"stop"}]}'
+    whole = answer + f"\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
+    with raw_server(whole) as upstream, attempt(tmp_path, upstream=upstream) as asking:
+        sent = json.dumps(ask_for(CHAT)).encode()
+        head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {asking.tap.key}\r\n"
+        back = asking.send(f"{head}Connection: close\r\nContent-Length: {len(sent)}\r\n\r\n".encode() + sent)
+        assert back.startswith(b"HTTP/1.1 200 ")
+        assert back.endswith(body)
+        assert gone not in back
+        assert asking.usage().model_failure is None
+
+
+@contextlib.contextmanager
+def raw_server(answer: bytes) -> Iterator[str]:
+    """A server that gives one answer of these bytes, whatever it is asked. Gives its address."""
+
+    def serve(listener: socket.socket) -> None:
+        connection, _ = listener.accept()
+        with connection:
+            connection.recv(1 << 16)
+            connection.sendall(answer)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=serve, args=(listener,), daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        thread.join(PATIENCE_S)
 
 
 def test_a_tool_has_so_many_connections_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

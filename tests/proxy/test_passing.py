@@ -203,12 +203,14 @@ def test_a_chat_stream_tells_its_tokens_to_lab_only(tmp_path: Path) -> None:
         usage = asking.usage()
     assert "usage" not in hidden
     assert "usage" in wanted
-    assert "usage" not in unwanted
+    assert hidden == unwanted
     assert hidden.endswith("data: [DONE]\n\n")
-    assert asked == [{"include_usage": True}, {"include_usage": True}, {"include_usage": False}]
-    # a tool that wants none is heard: then nothing is known
-    assert (usage.tokens.prompt, usage.unknown_tokens) == (200, 1)
-    assert [line["usage_added"] for line in asking.lines("requests")] == [True, False, False]
+    assert asked == [{"include_usage": True}] * 3
+    # also what a tool does not want to know counts against a budget
+    assert (usage.tokens.prompt, usage.unknown_tokens) == (300, 0)
+    lines = asking.lines("requests")
+    assert [line["usage_added"] for line in lines] == [True, False, True]
+    assert lines[2]["body"]["stream_options"] == {"include_usage": False}
 
 
 def test_a_provider_that_refuses_to_tell_tokens_is_asked_in_the_tools_own_words(tmp_path: Path) -> None:

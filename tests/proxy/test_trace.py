@@ -101,6 +101,23 @@ def _in_pieces(pieces: list[bytes]) -> Raw:
     return Raw(b"".join(pieces), "text/event-stream", pieces=tuple(pieces))
 
 
+def test_a_key_that_an_error_spells_in_escapes_is_in_no_figure(tmp_path: Path) -> None:
+    escaped = "".join(f"\\u{ord(letter):04x}" for letter in REAL_KEY)
+    with attempt(tmp_path, always=Raw(f'{{"error":{{"message":"no {escaped}"}}}}'.encode(), status=401)) as asking:
+        asking.ask()
+        usage = asking.usage()
+    assert usage.model_failure == f"401 Unauthorized: no {'*' * len(REAL_KEY)}"
+    assert REAL_KEY.encode() not in asking.recorded()
+
+
+def test_an_error_that_is_called_by_half_an_emoji_can_be_written(tmp_path: Path) -> None:
+    with attempt(tmp_path, always=Raw(rb'{"error":{"type":"\ud83d","message":"\ud83d"}}')) as asking:
+        asking.ask()
+        usage = asking.usage()
+    assert msgspec.json.decode(msgspec.json.encode(usage))["model_failure"] == r"\ud83d: \ud83d"
+    assert asking.lines("latency")[0]["error"] == usage.model_failure
+
+
 def test_the_tools_key_is_not_recorded_though_the_model_may_repeat_it(tmp_path: Path) -> None:
     def repeat(seen: Seen) -> Reply:
         return Reply(seen.body["messages"][0]["content"])
