@@ -3,27 +3,41 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from lab.apis import Api
 
 if TYPE_CHECKING:
     import aiohttp
 
-    from lab.apis import Api
     from lab.proxy.ledger import Ledger, Outcome
     from lab.proxy.mask import Mask
     from lab.proxy.prices import Prices
     from lab.proxy.recording import Recorder
     from lab.proxy.routes import Kind
 
+VERSION = re.compile(r"/v\d+(?:(?:alpha|beta)\d*)?(?=/|$)")
+"""A version in a path, be it the last part or not: /v1, /api/paas/v4, /v1beta/openai."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Upstream:
-    """Where questions go on to: the provider, without a trailing slash or version, and the run's key and model."""
+    """Where questions go on to: the provider, and the run's key and model."""
 
     api: Api
     base_url: str
+    """Without a trailing slash, with or without the version of the API."""
     key: str | None = dataclasses.field(repr=False)
     model: str
+
+    @property
+    def versioned_url(self) -> str:
+        """The address below which the API's paths are: as it was given, with the usual version where it has none."""
+        if VERSION.search(urlsplit(self.base_url).path):
+            return self.base_url
+        return self.base_url + ("/v1beta" if self.api is Api.GEMINI else "/v1")
 
 
 @dataclasses.dataclass

@@ -124,7 +124,7 @@ class Passage:
         upstream = provider.upstream
         return await provider.session.request(
             asked.route.method,
-            URL(f"{upstream.base_url}{asked.target(upstream.model)}", encoded=True),
+            URL(f"{upstream.versioned_url}{asked.target(upstream.model)}", encoded=True),
             # aiohttp sends bytes in one go, which takes long where there are many
             data=io.BytesIO(body) if len(body) > LARGE_BODY_BYTES else body or None,
             headers=headers.to_send(upstream.api, self._request.headers, upstream.key),

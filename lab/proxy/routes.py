@@ -39,7 +39,7 @@ class Kind(enum.Enum):
 
 @dataclasses.dataclass(frozen=True)
 class Route:
-    """One thing that may be asked. `target` is the path that is sent on, with {model} where one belongs."""
+    """One thing that may be asked. `target` is the path that is sent on, below the version, with {model} in it."""
 
     api: Api
     kind: Kind
@@ -59,7 +59,7 @@ class Asked:
     query: str
 
     def target(self, model: str) -> str:
-        """Path and query to send on, for `model`."""
+        """Path, below the version, and query to send on, for `model`."""
         path = self.route.target.format(model=quote(model, safe="@:"))
         return f"{path}?{self.query}" if self.query else path
 
@@ -104,27 +104,25 @@ def _routes() -> tuple[Route, ...]:
     ):
         beta = frozenset({"beta"}) if api is Api.ANTHROPIC else frozenset()
         routes += [
-            Route(api, Kind.ASK, "POST", re.compile(rf"(?:/v1)?/{asks}"), f"/v1/{asks}", beta),
-            Route(api, Kind.LIST, "GET", re.compile(r"(?:/v1)?/models"), "/v1/models", beta | listing),
-            Route(api, Kind.LIST, "GET", re.compile(rf"(?:/v1)?/models/{OPENAI_MODEL}"), "/v1/models/{model}", beta),
+            Route(api, Kind.ASK, "POST", re.compile(rf"(?:/v1)?/{asks}"), f"/{asks}", beta),
+            Route(api, Kind.LIST, "GET", re.compile(r"(?:/v1)?/models"), "/models", beta | listing),
+            Route(api, Kind.LIST, "GET", re.compile(rf"(?:/v1)?/models/{OPENAI_MODEL}"), "/models/{model}", beta),
         ]
         if counts:
-            routes.append(Route(api, Kind.COUNT, "POST", re.compile(rf"(?:/v1)?/{counts}"), f"/v1/{counts}", beta))
+            routes.append(Route(api, Kind.COUNT, "POST", re.compile(rf"(?:/v1)?/{counts}"), f"/{counts}", beta))
     for kind, method in (
         (Kind.ASK, "generateContent"),
         (Kind.ASK, "streamGenerateContent"),
         (Kind.COUNT, "countTokens"),
     ):
         path = re.compile(rf"(?:/v1(?:beta|alpha)?)?/models/{GEMINI_MODEL}:{method}")
-        routes.append(
-            Route(Api.GEMINI, kind, "POST", path, f"/v1beta/models/{{model}}:{method}", frozenset({"alt", "$alt"}))
-        )
+        routes.append(Route(Api.GEMINI, kind, "POST", path, f"/models/{{model}}:{method}", frozenset({"alt", "$alt"})))
     pages = frozenset({"pageSize", "pageToken"})
     models = r"(?:/v1(?:beta|alpha)?)?/models"
     return (
         *routes,
-        Route(Api.GEMINI, Kind.LIST, "GET", re.compile(models), "/v1beta/models", pages),
-        Route(Api.GEMINI, Kind.LIST, "GET", re.compile(f"{models}/{GEMINI_MODEL}"), "/v1beta/models/{model}"),
+        Route(Api.GEMINI, Kind.LIST, "GET", re.compile(models), "/models", pages),
+        Route(Api.GEMINI, Kind.LIST, "GET", re.compile(f"{models}/{GEMINI_MODEL}"), "/models/{model}"),
     )
 
 

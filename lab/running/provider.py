@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 MODEL = re.compile(r"[A-Za-z0-9._:/@+-]{1,200}")
 """Names of models as they are in use; nothing in them needs quoting in JSON, TOML, YAML or a URL."""
-VERSION = re.compile(r"/v1(beta)?$")
 
 
 def upstream_of(api: Api, environment: Environment, model: str | None) -> Upstream:
@@ -37,4 +36,4 @@ def upstream_of(api: Api, environment: Environment, model: str | None) -> Upstre
         raise LabError(
             f"{chosen!r} is no name of a model", "Names have letters, digits and . _ : / @ + - and at most 200 of them"
         )
-    return Upstream(api, VERSION.sub("", address), environment.api_key, chosen)
+    return Upstream(api, address, environment.api_key, chosen)

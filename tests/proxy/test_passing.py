@@ -194,6 +194,19 @@ def test_the_paths_that_tools_ask_for(tmp_path: Path, api: Api, method: str, pat
     assert (usage.requests, usage.refused, usage.unknown_tokens) == (questions, 0, 0)
 
 
+@APIS
+@pytest.mark.parametrize("prefix", ["/api/paas/v4", "/v1beta/openai"])
+def test_an_address_with_a_version_of_its_own_is_kept(tmp_path: Path, api: Api, prefix: str) -> None:
+    with serve() as server, attempt(tmp_path, api, upstream=server.url + prefix) as asking:
+        answer = asking.ask()
+        usage = asking.usage()
+        path = asking_path(api).removeprefix("/v1beta" if api is Api.GEMINI else "/v1")
+        assert [seen.path for seen in server.requests] == [prefix + path]
+    # the scripted server does not know that path: the tool did not choose it
+    assert answer.status_code == 404
+    assert (usage.model_failure or "").startswith("404 Not Found: no such path")
+
+
 def test_a_chat_stream_tells_its_tokens_to_lab_only(tmp_path: Path) -> None:
     with attempt(tmp_path) as asking:
         hidden = asking.ask(stream=True).text
