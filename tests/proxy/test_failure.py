@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import http.client
 import json
-import threading
 import time
 from typing import TYPE_CHECKING
 
@@ -13,14 +12,9 @@ import pytest
 import requests
 
 from lab.apis import Api
-from lab.errors import LabError
 from lab.proxy import server as proxy_server
-from lab.proxy.prices import Prices
-from lab.proxy.server import Proxy, Upstream
 from tests.proxy.attempt import (
-    MODEL,
     PATIENCE_S,
-    REAL_KEY,
     asking_path,
     attempt,
     closed_port,
@@ -279,28 +273,3 @@ def test_closing_a_tap_cuts_what_streams(tmp_path: Path) -> None:
         wait_for(lambda: asking.server.left == 5)
     assert (usage.requests, usage.model_failure, usage.unknown_tokens) == (5, None, 5)
     assert [line["cut"] for line in asking.lines("latency")] == ["lab"] * 5
-
-
-def test_a_proxy_ends_with_all_that_it_holds(tmp_path: Path) -> None:
-    before = threading.active_count()
-    with serve(always=Endless()) as server:
-        with Proxy(Upstream(Api.OPENAI_CHAT, server.url, REAL_KEY, MODEL), Prices({})) as proxy:
-            tap = proxy.attach(tmp_path)
-            answer = http.client.HTTPConnection(tap.base_url.removeprefix("http://"), timeout=PATIENCE_S)
-            answer.request("POST", "/v1/models", "", {"Authorization": f"Bearer {tap.key}"})
-        answer.close()
-        assert tap.close().refused <= 1
-        with pytest.raises(LabError, match="has ended"):
-            proxy.attach(tmp_path)
-    assert threading.active_count() == before
-
-
-def test_a_loop_that_was_killed_is_an_error_and_no_hang(tmp_path: Path) -> None:
-    with attempt(tmp_path) as asking:
-        assert asking.ask().status_code == 200
-        loop = asking.proxy._loop
-        loop.stop()
-        with pytest.raises(LabError, match="has ended"):
-            asking.proxy.attach(tmp_path / "other")
-        assert asking.tap.close().requests == 1
-        assert asking.proxy.total().requests == 1
