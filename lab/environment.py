@@ -110,6 +110,11 @@ def _url(env: Mapping[str, str], name: str) -> str | None:
         valid = False
     if not valid:
         raise LabError(f"{name} is {value!r}, which is not an http(s) URL", f"Set {name} like http://127.0.0.1:8080")
+    if parts.username is not None or parts.query or parts.fragment:
+        # not shown: a password may stand in it
+        raise LabError(
+            f"{name} holds a user's name, a question mark or a fragment", f"Set {name} like http://127.0.0.1:8080"
+        )
     return value.rstrip("/")
 
 

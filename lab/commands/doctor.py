@@ -96,7 +96,10 @@ def _lines(found: dict[str, Any], machine: Machine, advice: Advice | None) -> li
     ]
     lines += [f"grading venv of {name}: {state}" for name, state in found["venvs"].items()]
     if advice is None:
-        return [*lines, "nothing to install: this machine offers all that lab can use"]
+        return [
+            *lines,
+            "nothing to install to hold code: this machine offers all that lab can use. Agents: see lab tools",
+        ]
     lines.append(f"to do better: {advice.why}")
     if advice.command is not None:
         lines.append(f"  {advice.command}" + ("" if advice.is_tested else f"   ({UNTESTED})"))

@@ -86,7 +86,8 @@ def run(root: Root, environment: Environment, options: RunOptions) -> ExitCode:
                 try:
                     runner.run(found.left, display.settle)
                 except KeyboardInterrupt:
-                    warn(f"stopped with {len(display.settled)} of {len(found.left)} runs done; {_go_on(options)}")
+                    done = sum(result.verdict is not None for result in display.settled)
+                    warn(f"stopped with {done} of {len(found.left)} runs done; {_go_on(options)}")
                     raise
     outcome = Outcome(tuple(display.settled), found, tuple(runner.held), spending)
     _summarise(outcome, tool, suite, options)
@@ -141,7 +142,7 @@ def _spending(ready: Ready, options: RunOptions) -> Spending:
     if budget is not None and budget.unit == "usd" and not ready.is_priced:
         raise LabError(
             f"the price of {ready.model} is unknown, so no budget in dollars can be kept",
-            "Add it to prices.toml in the root, or give tokens like --budget 200ktokens",
+            "Add it to prices.toml in the root (docs/traces.md has the form), or give tokens like --budget 200ktokens",
         )
     return Spending(budget, ready.proxy.total)
 
@@ -182,9 +183,11 @@ def _summarise(outcome: Outcome, tool: Tool, suite: SuitePaths, options: RunOpti
     before = f" ({skipped} of them done before; --fresh does them again)" if skipped else ""
     print_line(f"{tool.name} on {suite.name}: {len(outcome.results)} runs, {shown or 'none'}{before}")
     if usage.requests:
-        print_line(f"asked of the model: {shown_usage(usage)}")
+        print_line(f"asked of the model, earlier goes at these runs included: {shown_usage(usage)}")
     if outcome.held:
         print_line(f"{len(outcome.held)} runs are another lab's at the moment: {', '.join(outcome.held[:MAX_NAMED])}")
     if outcome.unbought:
         print_line(f"{outcome.unbought} runs were not started: {outcome.spending.why_over}")
+    if not tool.instant and outcome.results:
+        print_line(f"read one with: lab trace {tool.name}/{outcome.results[-1].task} --suite {suite.name}")
     print_line(f"compare with: lab report --suite {suite.name}")

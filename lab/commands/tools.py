@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
@@ -12,13 +13,14 @@ from lab import __version__
 from lab.console import markup, out, print_json
 from lab.errors import ExitCode, LabError
 from lab.tools.built_in import SUMMARIES
-from lab.tools.presence import Presence, find
+from lab.tools.presence import find_for_sandbox
 from lab.tools.registry import survey
 
 if TYPE_CHECKING:
     from lab.environment import Environment
     from lab.layout import Root
     from lab.tools.adapter import Adapter
+    from lab.tools.presence import Presence
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,7 +61,7 @@ def tools(root: Root, environment: Environment, options: ToolsOptions) -> ExitCo
     found = survey(root)
     # each asks its program for a version: seconds, most of them waiting for the disk
     with ThreadPoolExecutor(max_workers=environment.jobs) as pool:
-        rows += pool.map(_row, found, found.values())
+        rows += pool.map(functools.partial(_row, root), found, found.values())
     if options.as_json:
         print_json([dataclasses.asdict(row) for row in rows])
     else:
@@ -67,10 +69,10 @@ def tools(root: Root, environment: Environment, options: ToolsOptions) -> ExitCo
     return ExitCode.DONE
 
 
-def _row(name: str, adapter: Adapter | LabError) -> Row:
+def _row(root: Root, name: str, adapter: Adapter | LabError) -> Row:
     if isinstance(adapter, LabError):
         return Row(name, "adapter", why_not=str(adapter))
-    return _found(adapter, find(adapter))
+    return _found(adapter, find_for_sandbox(adapter, root.folder))
 
 
 def _found(adapter: Adapter, presence: Presence) -> Row:

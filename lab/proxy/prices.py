@@ -103,6 +103,10 @@ def _read(text: str, where: str) -> dict[str, Price]:
         entries = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise LabError(f"{where} is not TOML: {error}", "Correct that line") from error
+    except (RecursionError, ValueError) as error:  # brackets in brackets, or a number of thousands of digits
+        raise LabError(
+            f"{where} is no table of prices: {type(error).__name__}", "See docs/traces.md, Prices"
+        ) from error
     table = {}
     for model, entry in entries.items():
         try:

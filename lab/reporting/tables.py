@@ -71,7 +71,8 @@ def footer(rows: Sequence[Row]) -> list[str]:
     lines = ["passed: runs that passed of runs scored. pass@1: mean over tasks, with its Wilson interval over tasks."]
     if any(row.count(Status.INFRA) for row in rows):
         lines.append(
-            "infra: runs that lab could not grade, not scored. infra fails: pass@1 with each of them as a failure."
+            "infra: runs that could not be graded, or whose model could not be asked; not scored."
+            " infra fails: pass@1 with each of them as a failure."
         )
     if any(row.attempts > 1 for row in rows):
         lines.append("best of n: tasks that one of up to n attempts passed; all other figures are of first tries.")
@@ -113,13 +114,17 @@ def to_record(row: Row, *, tasks: bool) -> dict[str, Any]:
 
 def names(rows: Sequence[Row]) -> list[str]:
     """What to call each row: its tool, with as much more as tells it from the others."""
-    shared = collections.Counter((row.key.tool, row.key.model) for row in rows)
+    alike: dict[tuple[str, str], list[Row]] = collections.defaultdict(list)
+    for row in rows:
+        alike[row.key.tool, row.key.model].append(row)
     found = []
     for row in rows:
+        others = alike[row.key.tool, row.key.model]
         name = row.key.tool
-        if shared[row.key.tool, row.key.model] > 1:
-            name += f" {row.key.tool_version}" if row.key.tool_version else ""
-            name += f" {_settings(row)}"
+        if len({other.key.tool_version for other in others}) > 1 and row.key.tool_version:
+            name += f" {row.key.tool_version}"
+        if len({other.key.settings_sha256 for other in others}) > 1:
+            name += f" {_settings(row, others)}"
         if row.key.other_lock:
             name += f" (lock {row.key.other_lock[:SHORT_SHA]})"
         found.append(name)
@@ -144,10 +149,12 @@ def interval(scores: Scores) -> str:
     return f"{100 * low:.1f}-{100 * high:.1f}"
 
 
-def _settings(row: Row) -> str:
+def _settings(row: Row, others: Sequence[Row]) -> str:
+    """The settings in which rows of one tool and model differ."""
     parts = [
         f"{name}={value[:SHORT_SHA] if name.endswith('sha256') and isinstance(value, str) else _plain(value)}"
         for name, value in sorted(row.settings.items())
+        if any(other.settings.get(name) != value for other in others)
     ]
     return " ".join(parts) or row.key.settings_sha256[:SHORT_SHA]
 

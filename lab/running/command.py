@@ -17,7 +17,7 @@ from lab.grading.sandbox import SYSTEM_FOLDERS
 from lab.running.agent import Agent, holder_of
 from lab.tools import placeholders
 from lab.tools.adapter import Adapter
-from lab.tools.presence import find
+from lab.tools.presence import find, find_for_sandbox
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -46,7 +46,7 @@ def command_agent(
     is set up. Raises LabError where its sandbox would show the root.
     """
     adapter = _adapter(name, words)
-    presence = find(adapter)
+    presence = find(adapter) if isolation is Isolation.PROCESS else find_for_sandbox(adapter, root.folder)
     if presence.executable is None:
         raise LabError(f"there is no program {words[0]}", "Check --command and PATH")
     if isolation is Isolation.BWRAP and presence.why_not is not None:

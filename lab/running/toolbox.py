@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from lab.apis import Api
 from lab.console import warn
 from lab.errors import LabError
+from lab.grading.isolation import Isolation
 from lab.layout import NAME
 from lab.proxy.prices import load_prices
 from lab.running.agent import agent_of
@@ -19,7 +20,7 @@ from lab.running.holder import Network
 from lab.running.provider import upstream_of
 from lab.running.sampling import Sampling
 from lab.tools.built_in import COMMAND, SUMMARIES, BuiltIn
-from lab.tools.presence import find
+from lab.tools.presence import find, find_for_sandbox
 from lab.tools.registry import get_adapter, survey
 
 if TYPE_CHECKING:
@@ -109,7 +110,8 @@ def set_up(wanted: Wanted, root: Root, suite: SuitePaths, environment: Environme
 @contextlib.contextmanager
 def _adapter(wanted: Wanted, name: str, root: Root, suite: SuitePaths, environment: Environment) -> Iterator[Ready]:
     adapter = get_adapter(root, name)
-    presence = find(adapter)
+    isolation = choose_for_agents(wanted.isolation, say=warn)
+    presence = find(adapter) if isolation is Isolation.PROCESS else find_for_sandbox(adapter, root.folder)
     if adapter.api is None and wanted.model is not None:
         raise LabError(f"{name} asks no model that lab knows of", "Leave out --model")
     upstream = None if adapter.api is None else upstream_of(adapter.api, environment, wanted.model)
@@ -119,7 +121,7 @@ def _adapter(wanted: Wanted, name: str, root: Root, suite: SuitePaths, environme
         agent = agent_of(
             adapter,
             presence,
-            isolation=choose_for_agents(wanted.isolation, say=warn),
+            isolation=isolation,
             network=wanted.network or Network.MODEL,
             proxy=proxy,
             model=None if upstream is None else upstream.model,
@@ -154,6 +156,8 @@ def _command(wanted: Wanted, root: Root, suite: SuitePaths, command: str) -> Age
     name = wanted.name or COMMAND
     if not NAME.fullmatch(name) or name in SUMMARIES:
         raise LabError(f"{name!r} cannot be the name of a command", "Name it like my-agent, not like a built-in tool")
+    if name in survey(root):
+        raise LabError(f"{name} is the name of a tool that lab knows", "Name the command otherwise, or leave it out")
     words = parse_command(command)
     for word in local_files(words):
         warn(f"{word} is a file here, but the command runs in a work folder: write its full path")

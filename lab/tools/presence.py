@@ -23,6 +23,8 @@ VERSION_LIMIT_S = 30.0
 MAX_VERSION_CHARS = 100
 MAX_WHY_CHARS = 300
 MAX_OUTPUT_BYTES = 1 << 16
+SHIMS = "shims"
+"""What pyenv and asdf call the folder of their scripts, which hand over to the real programs."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,6 +68,18 @@ def find(adapter: Adapter, *, search: str | None = None) -> Presence:
     except _Mute as error:
         return _cannot(program, str(error))
     return Presence(program, version, tuple(dict.fromkeys((*paths, *extra))), None)
+
+
+def find_for_sandbox(adapter: Adapter, root: Path) -> Presence:
+    """The same for a sandbox, which shows neither what lies inside `root` nor the shims of version managers.
+
+    Programs and interpreters elsewhere on PATH come before those: with lab's venv active, `python3` is one of them.
+    """
+    path = agent_variables().get("PATH", os.defpath)
+    folders = [Path(folder) for folder in path.split(os.pathsep) if folder]
+    shown = [f for f in folders if f.name != SHIMS and not f.resolve().is_relative_to(root.resolve())]
+    found = find(adapter, search=os.pathsep.join(map(str, shown)))
+    return found if found.executable is not None else find(adapter)
 
 
 def _cannot(program: Path, why: str) -> Presence:

@@ -9,7 +9,7 @@ import json
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-from starter import calendars, games, intervals, maps, measures, money, notation, syntax, typesetting
+from starter import basics, calendars, games, intervals, maps, measures, money, notation, syntax, typesetting
 from starter.draw import Draw
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ COMPLETE: tuple[Recipe, ...] = (
     syntax.EXPAND_RUNS,
     maps.CHEAPEST_ROUTE,
     money.RUN_LEDGER,
+    basics.RECTANGLE_AREA,
+    basics.IS_LEAP_YEAR,
 )
 PROSE: tuple[Prose, ...] = (
     intervals.NEXT_FREE_SLOT,

@@ -87,6 +87,8 @@ def test_a_price_that_is_missing_makes_unknown_what_needs_it(tmp_path: Path, mis
         (ENTRY.replace("2026-11-30", '"yesterday"'), r"prices\.toml:2: .*date"),
         (re.sub("source.*\n", "", ENTRY), r"prices\.toml:2: .*source"),
         ("input = 3\n", r"the price of 'input' is wrong"),
+        ("x = " + "[" * 30_000, r"prices\.toml is no table of prices: RecursionError"),
+        ("x = " + "9" * 5_000, r"prices\.toml is no table of prices: ValueError"),
     ],
 )
 def test_a_wrong_table_is_refused_with_its_place(tmp_path: Path, text: str, says: str) -> None:

@@ -40,6 +40,18 @@ def test_report_compares_tools(laboratory: Laboratory) -> None:
     assert report["rows"][1]["by_task"]["ones-1"] == {"wrong": 1}
 
 
+def test_rows_of_one_tool_are_told_apart_by_what_differs(laboratory: Laboratory) -> None:
+    for temperature in (0.0, 0.8):
+        settings = {"temperature": temperature, "max_tokens": 4096, "prompt_sha256": "a" * 64}
+        one = result("ones-1", "pass", tool="model", settings=settings, settings_sha256=str(temperature))
+        path = laboratory.root / f"runs/tiny/model/ones-1/run-{temperature}/result.json"
+        write_result(path, msgspec.structs.replace(one, suite="tiny"))
+    said = laboratory("report").out
+    assert "max_tokens" not in said
+    assert "prompt_sha256" not in said
+    assert said.count("temperat") == 2
+
+
 def test_tasks_by_tool_counts_samples(laboratory: Laboratory) -> None:
     right, wrong = "def f(x): return x + 1", "def f(x): return 0"
     file = laboratory.samples(*({"task_id": "One/1", "solution": text} for text in (right, wrong, right)))

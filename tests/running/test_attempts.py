@@ -449,6 +449,8 @@ def test_what_a_result_says_of_the_tool(laboratory: Laboratory, monkeypatch: pyt
         (("run", "asker", "--suite", "tiny", "--network", "all"), "--network"),
         (("run", "asker", "--suite", "tiny", "--retry", "all"), "--retry"),
         (("run", "aske", "--suite", "tiny"), "there is no tool"),
+        (("run", "asker", "--suite", "tiny", "--command", "true"), "asker is the name of a tool that lab knows"),
+        (("run", "codex", "--suite", "tiny", "--command", "true"), "codex is the name of a tool that lab knows"),
     ],
 )
 def test_bad_options(laboratory: Laboratory, arguments: tuple[str, ...], said: str) -> None:

@@ -62,3 +62,12 @@ def test_a_version_is_added_where_an_address_has_none(api: Api, given: str, aske
 def test_what_lacks_is_said(variables: dict[str, str], says: str) -> None:
     with pytest.raises(LabError, match=says):
         upstream_of(Api.OPENAI_CHAT, read_environment(variables), None)
+
+
+@pytest.mark.parametrize(
+    "address", ["http://user:secret@h.example", "http://h.example/v1?key=secret", "http://h.example#secret"]
+)
+def test_an_address_with_more_than_a_place_in_it_is_refused_and_not_shown(address: str) -> None:
+    with pytest.raises(LabError, match="LAB_BASE_URL holds a user's name") as caught:
+        read_environment({"LAB_BASE_URL": address})
+    assert "secret" not in str(caught.value)

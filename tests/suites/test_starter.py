@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = ROOT / "evals" / "starter" / "samples"
 CONSTANTS = ["None", "True", "False", "0", "7", "''", "[]"]
-HASTY_IS_RIGHT = set(SLOPPY)
+HASTY_IS_RIGHT = {*SLOPPY, "StarterComplete/12"}
+"""The area of a rectangle has nothing that haste could miss: it is there for small models."""
 
 
 def rows_of(dataset: Dataset) -> tuple[Row, ...]:
@@ -111,10 +112,10 @@ def test_is_a_suite() -> None:
 
 def test_is_numbered_without_gaps() -> None:
     assert [problem.task_id for problem, _ in PROBLEMS.values()] == [
-        f"{dataset.name}-{number}" for dataset in SUITE.datasets for number in range(12)
+        f"{dataset.name}-{number}" for dataset in SUITE.datasets for number in range(dataset.rows_count or 0)
     ]
     assert list(PROBLEMS) == [
-        f"{name}/{number}" for name in ("StarterComplete", "StarterProse") for number in range(12)
+        f"{name}/{number}" for name, count in (("StarterComplete", 14), ("StarterProse", 12)) for number in range(count)
     ]
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lab.tools import presence
-from lab.tools.presence import MAX_VERSION_CHARS, Presence, find
+from lab.tools.presence import MAX_VERSION_CHARS, Presence, find, find_for_sandbox
 from tests.tools.adapters import SMALLEST, adapter, program
 
 WITH_VERSION = SMALLEST + 'version = ["mine", "--version"]\n'
@@ -41,6 +41,29 @@ def test_the_users_path_is_the_default(tmp_path: Path, monkeypatch: pytest.Monke
     program(tmp_path / "bin/mine")
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.defpath}")
     assert find(adapter(tmp_path, WITH_VERSION)).version == "1.2.3"
+
+
+@pytest.mark.parametrize("first", ["root/.venv/bin", "pyenv/shims"])
+def test_a_sandbox_gets_the_interpreter_that_it_may_show(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: str
+) -> None:
+    """With the venv of a clone active, its `python3` lies inside the root; a shim leads who knows where."""
+    for folder in (first, "plain"):
+        program(tmp_path / folder / "speak", "#!/bin/sh\nexec /opt/speak\n" if "shims" in folder else "#!/bin/sh\n")
+    mine = program(tmp_path / "bin/mine", "#!/usr/bin/env speak\n")
+    monkeypatch.setenv(
+        "PATH", os.pathsep.join(str(tmp_path / name) for name in ("bin", first, "plain")) + ":/usr/bin:/bin"
+    )
+    seen = find_for_sandbox(adapter(tmp_path, SMALLEST), tmp_path / "root")
+    assert (seen.executable, seen.why_not) == (mine, None)
+    assert tmp_path / "plain/speak" in seen.paths
+    assert not any(str(path).startswith(str(tmp_path / first)) for path in seen.paths)
+
+
+def test_a_tool_that_is_nowhere_else_is_found_inside_the_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mine = program(tmp_path / "root/.venv/bin/mine", "#!/bin/sh\n")
+    monkeypatch.setenv("PATH", f"{mine.parent}:{os.defpath}")
+    assert find_for_sandbox(adapter(tmp_path, SMALLEST), tmp_path / "root").executable == mine
 
 
 SAID = [

@@ -22,8 +22,8 @@ STARTERCOMPLETE = Dataset(
     columns=HUMANEVALPLUS.columns,
     id_column="task_id",
     prompt_is_code=True,
-    rows_sha256="2f4d5911105f18b60aef2a8937807a0eb4b2e14e93c2b049fcc2da513ff8df91",
-    rows_count=12,
+    rows_sha256="0f57a9341968d73cc17968200148b642e2a6e6fe8bdcfeff093199d4ed40e076",
+    rows_count=14,
     licence="Apache-2.0",
     embedded=ROWS / "startercomplete.jsonl",
 )
@@ -45,7 +45,7 @@ class Starter:
     """Small problems with hidden cases that a careless answer fails. A `lab.suites.base.Suite`."""
 
     name = "starter"
-    summary = "24 Python functions written for lab: small, varied, and unkind to an answer that only fits the examples"
+    summary = "26 Python functions written for lab: small, varied, and unkind to an answer that only fits the examples"
     datasets = (STARTERCOMPLETE, STARTERPROSE)
     requirements = ""
     """Nothing: the hidden tests need the standard library only, so the venv is built without a network."""

@@ -1,0 +1,7 @@
+def rectangle_area(width: int, height: int) -> int:
+    """Return the area of a rectangle.
+
+    >>> rectangle_area(2, 3)
+    6
+    """
+    return width * height

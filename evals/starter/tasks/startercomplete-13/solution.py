@@ -1,0 +1,6 @@
+def is_leap_year(year: int) -> bool:
+    """Say whether a year is a leap year of the Gregorian calendar.
+
+    >>> is_leap_year(2024)
+    True
+    """
