@@ -101,12 +101,15 @@ def _in_pieces(pieces: list[bytes]) -> Raw:
     return Raw(b"".join(pieces), "text/event-stream", pieces=tuple(pieces))
 
 
-def test_a_key_that_an_error_spells_in_escapes_is_in_no_figure(tmp_path: Path) -> None:
+def test_a_key_that_an_error_spells_in_escapes_comes_back_to_nobody(tmp_path: Path) -> None:
     escaped = "".join(f"\\u{ord(letter):04x}" for letter in REAL_KEY)
     with attempt(tmp_path, always=Raw(f'{{"error":{{"message":"no {escaped}"}}}}'.encode(), status=401)) as asking:
-        asking.ask()
+        answer = asking.ask()
         usage = asking.usage()
-    assert usage.model_failure == f"401 Unauthorized: no {'*' * len(REAL_KEY)}"
+    stars = f"no {'*' * len(escaped)}"
+    assert answer.json() == {"error": {"message": stars}}
+    assert json.loads((tmp_path / "responses" / "001.json").read_bytes()) == answer.json()
+    assert usage.model_failure == f"401 Unauthorized: {stars}"
     assert REAL_KEY.encode() not in asking.recorded()
 
 
