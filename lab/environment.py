@@ -109,7 +109,8 @@ def _url(env: Mapping[str, str], name: str) -> str | None:
     except ValueError:
         valid = False
     if not valid:
-        raise LabError(f"{name} is {value!r}, which is not an http(s) URL", f"Set {name} like http://127.0.0.1:8080")
+        shown = "" if "@" in value else f" is {value!r}, which"
+        raise LabError(f"{name}{shown} is not an http(s) URL", f"Set {name} like http://127.0.0.1:8080")
     if parts.username is not None or parts.query or parts.fragment:
         # not shown: a password may stand in it
         raise LabError(

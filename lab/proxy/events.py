@@ -13,6 +13,8 @@ END = re.compile(rb"\r\n\r\n|\n\r?\n|\r\r")
 LINE = re.compile(rb"\r\n|\n|\r")
 LONGEST_END = 4
 MAX_EVENT_BYTES = 16 << 20
+MAX_EVENTS = 500_000
+"""Of one stream: several times what the longest answers have. A provider may send millions of blank lines instead."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,19 +26,23 @@ class Event:
 
 
 class EventStream:
-    """Gives the events of a stream as soon as they are whole. One that is larger than the cap comes without data."""
+    """Gives the events of a stream as soon as they are whole.
+
+    One that is larger than the cap comes without data, and so does all that follows the last of many.
+    """
 
     def __init__(self) -> None:
         self._buffer = bytearray()
         self._searched = 0
+        self._taken = 0
 
     def feed(self, piece: bytes) -> Iterator[Event]:
         """The events that `piece` completes."""
         self._buffer += piece
-        while found := END.search(self._buffer, max(0, self._searched - LONGEST_END)):
+        while self._taken < MAX_EVENTS and (found := END.search(self._buffer, max(0, self._searched - LONGEST_END))):
             yield self._take(found.end())
         self._searched = len(self._buffer)
-        if len(self._buffer) > MAX_EVENT_BYTES:
+        if len(self._buffer) > MAX_EVENT_BYTES or (self._buffer and self._taken == MAX_EVENTS):
             yield Event(bytes(self._buffer), b"")
             self._buffer.clear()
             self._searched = 0
@@ -50,5 +56,6 @@ class EventStream:
         raw = bytes(self._buffer[:end])
         del self._buffer[:end]
         self._searched = 0
+        self._taken += 1
         lines = (line[5:].removeprefix(b" ") for line in LINE.split(raw) if line.startswith(b"data:"))
         return Event(raw, b"\n".join(lines))

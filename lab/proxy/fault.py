@@ -48,6 +48,7 @@ CONNECTION: tuple[tuple[type[BaseException] | tuple[type[BaseException], ...], s
 NOT_REACHED = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError, aiohttp.ClientHttpProxyError)
 """What is raised before anything was sent to the provider."""
 MAX_MESSAGE_CHARS = 200
+MAX_STATUS = 599
 
 
 @dataclasses.dataclass(frozen=True)
@@ -112,6 +113,15 @@ def described(status: int, body: bytes) -> str:
     return f"{status} {_phrase(status)}{told}"
 
 
+def of_no_answer(status: int) -> str | None:
+    """Why a status is not that of an answer that can be passed on, in a line; None where it is."""
+    if HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.BAD_REQUEST:
+        return f"it answered {status}, and lab does not follow that"
+    if not HTTPStatus.OK <= status <= MAX_STATUS:
+        return f"it answered {status}, which is no status of an answer"
+    return None
+
+
 def reached(error: BaseException) -> bool:
     """Whether the provider may have got the question that this error has left without an answer."""
     return not isinstance(error, NOT_REACHED)
@@ -124,7 +134,16 @@ def of_connection(error: BaseException) -> str:
             return why
     if isinstance(error, aiohttp.ClientConnectorError) and isinstance(error.os_error, ConnectionRefusedError):
         return "it refused the connection"
-    return f"{type(error).__name__}: {_line(str(error))}"
+    # the provider's address, which the text of these holds, is none of the tool's business
+    if isinstance(error, aiohttp.ClientConnectorCertificateError):
+        told = str(error.certificate_error)
+    elif isinstance(error, aiohttp.ClientConnectorError):
+        told = str(error.os_error)
+    elif isinstance(error, aiohttp.ClientResponseError):
+        told = error.message
+    else:
+        told = str(error)
+    return f"{type(error).__name__}: {_line(told)}"
 
 
 def _of_body(body: bytes) -> Error | None:

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 EVENTS = "text/event-stream"
 MAX_ERROR_BYTES = 64 << 10
 LARGE_BODY_BYTES = 1 << 20
+READ_BYTES = 16 << 10
+"""Of an answer that are read before others get their turn: so many may hold thousands of events."""
 UPSTREAM_ERRORS = (aiohttp.ClientError, TimeoutError, OSError)
 
 
@@ -93,14 +95,17 @@ class Passage:
             return self._unanswered(fault.of_connection(error))
         async with answer:
             self._status = answer.status
-            if HTTPStatus.MULTIPLE_CHOICES <= answer.status < HTTPStatus.BAD_REQUEST:
-                return self._unanswered(f"it answered {answer.status}, and lab does not follow that")
+            if (why := fault.of_no_answer(answer.status)) is not None:
+                return self._unanswered(why)
             response = self._response(answer)
             self._begun = True
             await response.prepare(self._request)
             while piece := await self._read(answer):
-                if masked := self._clean.feed(piece):
-                    await self._return(response, masked)
+                masked = self._clean.feed(piece)
+                for at in range(0, len(masked), READ_BYTES):
+                    await self._return(response, masked[at : at + READ_BYTES])
+                    if at:
+                        await asyncio.sleep(0)
             await self._return(response, self._clean.rest())
             await self._return_events(response, self._answer.end() if self._answer else [])
             self._judge()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import tomllib
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -20,9 +22,11 @@ from lab.tools.statements import line_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection
-    from pathlib import Path
 
 MAX_ADAPTER_BYTES = 64 << 10
+MAX_PATH_BYTES = 4095
+MADE_ANEW = ("/proc", "/dev")
+"""What a sandbox has of its own: the machine's would show all processes, with what they were started with."""
 OF_A_MODEL = {"model", "base_url", "key"}
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 KEPT_FROM_TOOLS = ("LAB_", "LD_")
@@ -101,8 +105,7 @@ class _Reader:
         self._check_environment(keys)
         self._check_files(keys)
         for number, extra in enumerate(keys.extra_paths):
-            if not extra.startswith("/") or "\0" in extra:
-                raise self._fault(("extra_paths", number), f"{extra!r} is not an absolute path", "Begin it with /")
+            self._check_extra_path(("extra_paths", number), extra)
         return keys
 
     def _keys(self) -> _Keys:
@@ -183,6 +186,14 @@ class _Reader:
             # a model's name may hold a slash, and dots
             self._check_text(at, rest, keys, ())
             self._check_text(("files", number, "text"), file.text, keys, without_prompt)
+
+    def _check_extra_path(self, at: tuple[str | int, ...], extra: str) -> None:
+        if (size := len(extra.encode())) > MAX_PATH_BYTES:
+            raise self._fault(at, f"of {size} bytes, which is longer than a path can be", "Write a shorter one")
+        if not extra.startswith("/") or "\0" in extra:
+            raise self._fault(at, f"{extra!r} is not an absolute path", "Begin it with /")
+        if any(Path(os.path.normpath(extra)).is_relative_to(folder) for folder in MADE_ANEW):
+            raise self._fault(at, f"{extra} is the sandbox's own", f"Name nothing below {' and '.join(MADE_ANEW)}")
 
     def _check_text(self, at: tuple[str | int, ...], text: str, keys: _Keys, allowed: Collection[str]) -> None:
         if "\0" in text and at[-1] != "text":

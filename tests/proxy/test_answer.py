@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.apis import Api
+from lab.proxy import events
 from lab.proxy.answer import READERS, Answer
 from lab.proxy.events import Event, EventStream
 from lab.proxy.summary import Tokens
@@ -269,3 +270,11 @@ def test_events_are_the_same_however_they_are_cut(parts: list[bytes], data: st.D
 
     assert events(*pieces) == events(text)
     assert b"".join(event.raw for event in events(*pieces)) == text
+
+
+def test_events_beyond_a_limit_go_on_unread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(events, "MAX_EVENTS", 3)
+    stream = EventStream()
+    seen = [*stream.feed(b"data: 1\n\n\n\n\n\ndata: 2\n\nda"), *stream.feed(b"ta: 3\n\n"), *stream.rest()]
+    assert [event.data for event in seen] == [b"1", b"", b"", b"", b""]
+    assert b"".join(event.raw for event in seen) == b"data: 1\n\n\n\n\n\ndata: 2\n\ndata: 3\n\n"

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import ssl
 from typing import Any
 
+import aiohttp
 import pytest
+from aiohttp.client_reqrep import ConnectionKey
+from multidict import CIMultiDict, CIMultiDictProxy
+from yarl import URL
 
 from lab.proxy import fault
+
+PLACE = ConnectionKey("secret.example", 1, is_ssl=True, ssl=True, proxy=None, proxy_auth=None, proxy_headers_hash=None)
+ADDRESS = URL("http://secret.example/secret")
+REQUEST = aiohttp.RequestInfo(ADDRESS, "POST", CIMultiDictProxy(CIMultiDict()), ADDRESS)
 
 
 @pytest.mark.parametrize(
@@ -89,3 +98,20 @@ def test_an_error_inside_an_answer_is_somebodys_fault(chunk: dict[str, Any], of_
 def test_a_status_is_somebodys_fault(status: int, body: bytes, of_model: bool) -> None:
     assert fault.of_model(status, body) is of_model
     assert fault.described(status, body).startswith(f"{status} ")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        aiohttp.ClientConnectorError(PLACE, OSError(113, "No route to host")),
+        aiohttp.ClientConnectorCertificateError(PLACE, ssl.CertificateError("No route to host")),
+        aiohttp.ClientResponseError(REQUEST, (), status=400, message="No route to host"),
+        OSError("No route to host"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_no_address_is_told(error: Exception) -> None:
+    told = fault.of_connection(error)
+    assert told.startswith(type(error).__name__)
+    assert "No route to host" in told
+    assert "secret" not in told

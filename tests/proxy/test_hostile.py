@@ -178,6 +178,35 @@ def test_a_strange_head_of_an_answer_comes_back_without_what_is_strange(
         assert asking.usage().model_failure is None
 
 
+@pytest.mark.parametrize("status", [99, 101, 199, 600, 999])
+def test_a_status_that_is_none_of_an_answer_is_the_models_side(tmp_path: Path, status: int) -> None:
+    answer = f"HTTP/1.1 {status:03} X\r\nContent-Length: 2\r\n\r\n{{}}".encode()
+    with raw_server(answer) as upstream, attempt(tmp_path, upstream=upstream) as asking:
+        assert asking.ask().status_code == 502
+        assert asking.usage().model_failure is not None
+
+
+def test_what_is_no_http_is_told_without_the_providers_address(tmp_path: Path) -> None:
+    with raw_server(b"garbage garbage\n") as upstream, attempt(tmp_path, upstream=f"{upstream}/secret-path") as asking:
+        answer = asking.ask()
+        usage = asking.usage()
+    assert answer.status_code == 502
+    assert (usage.model_failure or "").startswith("ClientResponseError: Bad status line")
+    for told in (answer.text, str(usage)):
+        assert "secret-path" not in told
+        assert upstream.removeprefix("http://") not in told
+
+
+def test_a_stream_of_nothing_leaves_others_their_turn(tmp_path: Path) -> None:
+    """Sixteen million blank lines; a read of them in one go would take half a minute."""
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+    with raw_server(head + b"\n" * (16 << 20)) as upstream, attempt(tmp_path, upstream=upstream) as asking:
+        started = time.process_time()
+        assert len(asking.ask(stream=True).content) == 16 << 20
+        assert asking.usage().model_failure == "the answer stopped before its end"
+    assert time.process_time() - started < 8
+
+
 @contextlib.contextmanager
 def raw_server(answer: bytes) -> Iterator[str]:
     """A server that gives one answer of these bytes, whatever it is asked. Gives its address."""

@@ -71,3 +71,12 @@ def test_an_address_with_more_than_a_place_in_it_is_refused_and_not_shown(addres
     with pytest.raises(LabError, match="LAB_BASE_URL holds a user's name") as caught:
         read_environment({"LAB_BASE_URL": address})
     assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "address", ["ftp://user:secret@h.example", "http://user:secret@h.example:port", "user:secret@h"]
+)
+def test_a_password_in_what_is_no_address_is_not_shown(address: str) -> None:
+    with pytest.raises(LabError, match="LAB_BASE_URL") as caught:
+        read_environment({"LAB_BASE_URL": address})
+    assert "secret" not in str(caught.value)

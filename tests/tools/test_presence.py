@@ -123,7 +123,7 @@ def test_a_tool_that_does_not_answer(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_a_path_that_is_too_long_is_not_there(tmp_path: Path) -> None:
-    long = "/" + "a" * 250 * 20
+    long = "/" + "a" * 250 * 15
     said = found(tmp_path, "echo 1", WITH_VERSION + f'extra_paths = ["{long}"]\n')
     assert (said.why_not or "").startswith("extra_paths names /aaa")
     program(tmp_path / "bin/mine", f"#!{long[:3000]}\n")

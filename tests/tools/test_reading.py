@@ -121,6 +121,10 @@ WRONG = [
     (more('summary = """', "", ""), 7, "not TOML: ", "line"),
     (more('name = "mine"'), 4, "not TOML: Cannot overwrite a value", "line"),
     (more(f"a = {'9' * 5000}"), 5, "not TOML: ", "line"),
+    (more(f'extra_paths = ["/{"a" * 5000}"]'), 4, "is longer than a path can be", "shorter"),
+    (more('extra_paths = ["/opt", "/proc"]'), 4, "/proc is the sandbox's own", "below"),
+    (more('extra_paths = ["/proc/self/root/etc"]'), 4, "is the sandbox's own", "below"),
+    (more('extra_paths = ["/opt/../dev/shm"]'), 4, "is the sandbox's own", "below"),
     (more(f"a = {'[' * 20_000}"), 1, "nested too deeply", "flat"),
 ]
 
