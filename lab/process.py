@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import errno
 import os
 import selectors
 import signal
@@ -103,9 +104,8 @@ def spawn(
         )
     except OSError as error:
         why = f"{error.strerror} ({error.filename})" if error.filename else error.strerror
-        raise LabError(
-            f"{os.fspath(argv[0])} could not be started: {why}", "Install it, or correct its path"
-        ) from error
+        fix = "Give it shorter arguments" if error.errno == errno.E2BIG else "Install it, or correct its path"
+        raise LabError(f"{os.fspath(argv[0])} could not be started: {why}", fix) from error
     except ValueError as error:  # a NUL byte, or text that the file system's encoding does not have
         raise LabError(f"{os.fspath(argv[0])!r} could not be started: {error}", "Correct the command") from error
     _running.add(process)

@@ -116,6 +116,7 @@ def test_what_cannot_be_started_is_an_error_of_one_line(argv: list[str], said: s
     with pytest.raises(LabError, match=said) as caught:
         run(argv, env={"PATH": os.defpath}, cwd="/", timeout_s=10)
     assert "\n" not in str(caught.value)
+    assert ("Install it" in caught.value.fix) is (said in {"No such file", "Permission denied"})
 
 
 def test_a_missing_folder_is_named(tmp_path: Path) -> None:
