@@ -30,6 +30,7 @@ pytestmark = pytest.mark.sandbox
 
 GONE_S = 3.0
 SAMPLES = 26
+LOOKS = 6
 ASKER = """
 import json, sys, urllib.request
 question = {"model": "m", "messages": [{"role": "user", "content": "hi"}], "stream": True}
@@ -286,16 +287,22 @@ def test_killed_at_random_points(laboratory: Laboratory, kind: type[Work], kills
 
 
 def time_while_watched(work: Work) -> float:
-    """How long it takes; and that those who might be left behind are there to be seen."""
-    begun = time.monotonic()
-    process = start(work.laboratory, *work.arguments())
-    seen: set[str] = set()
-    while process.poll() is None:
-        seen.update(processes(work.laboratory.root))
-        time.sleep(0.01)
-    duration_s = time.monotonic() - begun
-    _, err = process.communicate()
-    assert process.returncode == 0, err
-    for witness in work.witnesses:
-        assert any(witness in arguments for arguments in seen), witness
-    return duration_s
+    """How long it takes; and that those who might be left behind are there to be seen.
+
+    Some live for a few milliseconds only, so on a busy machine it may take several looks to see each of them once.
+    """
+    missing = set(work.witnesses)
+    for _ in range(LOOKS):
+        begun = time.monotonic()
+        process = start(work.laboratory, *work.arguments())
+        while process.poll() is None:
+            seen = processes(work.laboratory.root)
+            missing -= {witness for witness in missing if any(witness in arguments for arguments in seen)}
+            time.sleep(0.002)
+        duration_s = time.monotonic() - begun
+        _, err = process.communicate()
+        assert process.returncode == 0, err
+        if not missing:
+            return duration_s
+        work.forget()
+    raise AssertionError(f"never seen in {LOOKS} looks: {missing}")
